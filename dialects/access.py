@@ -1,0 +1,148 @@
+"""Indices as affine expressions of SSA values: how they print, parse, and between what they lie.
+
+`te.read`, `tir.load`, `tir.store` and the bindings of `tir.block` all hold an affine map
+over their index operands, written with the values' names: `%x[%n, %h * 2 + %r - 1]`.
+A map has one dimension for each operand and no symbols.
+"""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+
+from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+Interval = tuple[int, int]
+"""Least and greatest value, both included."""
+
+_PRECEDENCE = {
+    AffineBinaryOpKind.Add: 1,
+    AffineBinaryOpKind.Mul: 2,
+    AffineBinaryOpKind.Mod: 2,
+    AffineBinaryOpKind.FloorDiv: 2,
+    AffineBinaryOpKind.CeilDiv: 2,
+}
+
+_TOKEN = {
+    AffineBinaryOpKind.Mul: "*",
+    AffineBinaryOpKind.Mod: "mod",
+    AffineBinaryOpKind.FloorDiv: "floordiv",
+    AffineBinaryOpKind.CeilDiv: "ceildiv",
+}
+
+
+def parse_access(parser: Parser) -> tuple[AffineMap, tuple[SSAValue, ...]]:
+    """Parse `[expr, …]` over SSA values; a value that occurs twice is one dimension."""
+    parsed, operands = parser.parse_affine_map_of_ssa_ids()
+    count = len(operands)
+    dims = [AffineExpr.dimension(i) for i in range(count)]
+    results = tuple(
+        result.replace_dims_and_symbols((), dims) for result in parsed.results
+    )
+    return AffineMap(count, 0, results), tuple(operands)
+
+
+def print_access(
+    printer: Printer, map: AffineMap, operands: Sequence[SSAValue]
+) -> None:
+    """Print `[expr, …]` with operands in place of dimensions."""
+    with printer.in_square_brackets():
+        printer.print_list(
+            map.results, lambda result: print_index(printer, result, operands)
+        )
+
+
+def print_index(
+    printer: Printer,
+    expr: AffineExpr,
+    operands: Sequence[SSAValue],
+    least: int = 0,
+) -> None:
+    """Print one expression, in parentheses if its precedence is below `least`."""
+    match expr:
+        case AffineConstantExpr(value=value):
+            printer.print_string(str(value))
+        case AffineDimExpr(position=position):
+            printer.print_ssa_value(operands[position])
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add, lhs=lhs, rhs=rhs):
+            with printer.in_parens() if least > 1 else nullcontext():
+                print_index(printer, lhs, operands, 1)
+                if isinstance(rhs, AffineConstantExpr) and rhs.value < 0:
+                    printer.print_string(f" - {-rhs.value}")
+                else:
+                    printer.print_string(" + ")
+                    print_index(printer, rhs, operands, 1)
+        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
+            precedence = _PRECEDENCE[kind]
+            with printer.in_parens() if least > precedence else nullcontext():
+                print_index(printer, lhs, operands, precedence)
+                printer.print_string(f" {_TOKEN[kind]} ")
+                print_index(printer, rhs, operands, precedence + 1)
+        case _:
+            raise ValueError(f"unexpected affine expression {expr}")
+
+
+def without_unused(
+    map: AffineMap, operands: Sequence[SSAValue]
+) -> tuple[AffineMap, tuple[SSAValue, ...]]:
+    """Drop operands that no result uses, and merge equal ones, so that text round-trips.
+
+    Operands are renumbered in the order in which results mention them, as a parser meets them.
+    """
+    order: list[SSAValue] = []
+    for result in map.results:
+        for part in result.dfs():
+            if isinstance(part, AffineDimExpr):
+                if operands[part.position] not in order:
+                    order.append(operands[part.position])
+    position = {value: i for i, value in enumerate(order)}
+    dims = [
+        AffineExpr.dimension(position[value])
+        if value in position
+        else AffineExpr.constant(0)
+        for value in operands
+    ]
+    results = tuple(result.replace_dims_and_symbols(dims, ()) for result in map.results)
+    return AffineMap(len(order), 0, results), tuple(order)
+
+
+def access_attr(map: AffineMap) -> AffineMapAttr:
+    """Wrap a map as the attribute that ops hold."""
+    return AffineMapAttr(map)
+
+
+def interval(expr: AffineExpr, dims: Sequence[Interval]) -> Interval:
+    """Return bounds of an expression, given those of its dimensions (interval arithmetic: safe, not always tight)."""
+    match expr:
+        case AffineConstantExpr(value=value):
+            return value, value
+        case AffineDimExpr(position=position):
+            return dims[position]
+        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
+            a, b = interval(lhs, dims), interval(rhs, dims)
+            match kind:
+                case AffineBinaryOpKind.Add:
+                    return a[0] + b[0], a[1] + b[1]
+                case AffineBinaryOpKind.Mul:
+                    corners = [x * y for x in a for y in b]
+                    return min(corners), max(corners)
+                case AffineBinaryOpKind.Mod:
+                    modulus = b[1]
+                    if a[0] // modulus == a[1] // modulus:
+                        return a[0] % modulus, a[1] % modulus
+                    return 0, modulus - 1
+                case AffineBinaryOpKind.FloorDiv:
+                    return a[0] // b[1], a[1] // b[1]
+                case AffineBinaryOpKind.CeilDiv:
+                    return -(-a[0] // b[1]), -(-a[1] // b[1])
+        case _:
+            raise ValueError(f"unexpected affine expression {expr}")
