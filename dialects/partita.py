@@ -1,6 +1,7 @@
 """What all levels share: handles on weights, and the names of the attributes that functions and ops carry."""
 
-from xdsl.ir import Data, Dialect
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Data, Dialect, Operation
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -22,7 +23,36 @@ NAME = "partita.name"
 ORIGIN = "partita.origin"
 """String attribute of an op: the model's nodes that it came from, separated by commas."""
 
+MAX_ORIGINS = 64
+"""More nodes than this are not listed in one origin, so that long chains merge in linear time."""
+
+ELLIPSIS = "..."
+"""Last entry of an origin that does not list all nodes."""
+
 HEX_DIGITS = 32
+
+
+def origin_of(op: Operation) -> str | None:
+    """Return the model's nodes that an op came from, separated by commas; `None` if it does not say."""
+    origin = op.attributes.get(ORIGIN)
+    return origin.data if isinstance(origin, StringAttr) else None
+
+
+def merge_origins(*ops: Operation) -> StringAttr | None:
+    """Return the origin of what replaces all of these ops: each node once, in order of first mention."""
+    texts = tuple(dict.fromkeys(filter(None, map(origin_of, ops))))
+    if len(texts) < 2:
+        return StringAttr(texts[0]) if texts else None
+    nodes = dict.fromkeys(node for text in texts for node in text.split(", "))
+    if nodes.pop(ELLIPSIS, 0) is None or len(nodes) > MAX_ORIGINS:
+        return StringAttr(", ".join((*tuple(nodes)[:MAX_ORIGINS], ELLIPSIS)))
+    return StringAttr(", ".join(nodes))
+
+
+def inherit_origins(new: Operation, *old: Operation) -> None:
+    """Let an op that takes the place of others, or is one of them rewritten, carry their merged origin."""
+    if (origin := merge_origins(*old)) is not None:
+        new.attributes[ORIGIN] = origin
 
 
 @irdl_attr_definition
