@@ -8,7 +8,7 @@ A map has one dimension for each operand and no symbols.
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.dialects.builtin import AffineMapAttr, IndexType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -20,6 +20,8 @@ from xdsl.ir.affine import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+
+INDEX = IndexType()
 
 Interval = tuple[int, int]
 """Least and greatest value, both included."""
@@ -101,9 +103,8 @@ def without_unused(
     order: list[SSAValue] = []
     for result in map.results:
         for part in result.dfs():
-            if isinstance(part, AffineDimExpr):
-                if operands[part.position] not in order:
-                    order.append(operands[part.position])
+            if isinstance(part, AffineDimExpr) and operands[part.position] not in order:
+                order.append(operands[part.position])
     position = {value: i for i, value in enumerate(order)}
     dims = [
         AffineExpr.dimension(position[value])
@@ -113,6 +114,33 @@ def without_unused(
     ]
     results = tuple(result.replace_dims_and_symbols(dims, ()) for result in map.results)
     return AffineMap(len(order), 0, results), tuple(order)
+
+
+def parse_axes(parser: Parser) -> tuple[list[Parser.Argument], list[int]]:
+    """Parse `(%i in 4, %j in 8)`: names and extents."""
+    extents: list[int] = []
+
+    def parse_axis() -> Parser.Argument:
+        argument = parser.parse_argument(expect_type=False).resolve(INDEX)
+        parser.parse_keyword("in")
+        extents.append(parser.parse_integer(allow_boolean=False, allow_negative=False))
+        return argument
+
+    arguments = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parse_axis)
+    return arguments, extents
+
+
+def print_axes(
+    printer: Printer, axes: Sequence[SSAValue], extents: Sequence[int]
+) -> None:
+    """Print `(%i in 4, %j in 8)`."""
+
+    def print_axis(axis: tuple[SSAValue, int]) -> None:
+        printer.print_ssa_value(axis[0])
+        printer.print_string(f" in {axis[1]}")
+
+    with printer.in_parens():
+        printer.print_list(zip(axes, extents, strict=True), print_axis)
 
 
 def access_attr(map: AffineMap) -> AffineMapAttr:

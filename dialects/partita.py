@@ -1,10 +1,12 @@
 """What all levels share: handles on weights, and the names of the attributes that functions and ops carry."""
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Data, Dialect, Operation
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.traits import OpTrait
+from xdsl.utils.exceptions import VerifyException
 
 from partita.weights import Weight
 
@@ -30,6 +32,20 @@ ELLIPSIS = "..."
 """Last entry of an origin that does not list all nodes."""
 
 HEX_DIGITS = 32
+
+
+class IsolatedFromHost(OpTrait):
+    """An op that belongs to another target: passes that are not target-aware never see it.
+
+    It stands directly in a module, uses no values and has no results, so that it can be
+    taken out and put back.
+    """
+
+    def verify(self, op: Operation) -> None:
+        if not isinstance(op.parent_op(), ModuleOp | None):
+            raise VerifyException(f"expected {op.name} directly in a builtin.module")
+        if op.operands or op.results:
+            raise VerifyException(f"expected {op.name} without operands and results")
 
 
 def origin_of(op: Operation) -> str | None:

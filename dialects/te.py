@@ -50,16 +50,17 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from partita.dialects.access import (
+    INDEX,
     Interval,
     access_attr,
     interval,
     parse_access,
+    parse_axes,
     print_access,
+    print_axes,
     without_unused,
 )
 from partita.shapes import Shape, scalar_type, shape_of, tensor_type
-
-INDEX = IndexType()
 
 
 def axis_interval(index: SSAValue) -> Interval | None:
@@ -71,33 +72,6 @@ def axis_interval(index: SSAValue) -> Interval | None:
         return None
     extents = (*compute.shape, *compute.reduction_shape)
     return 0, extents[index.index] - 1
-
-
-def parse_axes(parser: Parser) -> tuple[list[Parser.Argument], list[int]]:
-    """Parse `(%i in 4, %j in 8)`: names and extents."""
-    extents: list[int] = []
-
-    def parse_axis() -> Parser.Argument:
-        argument = parser.parse_argument(expect_type=False).resolve(INDEX)
-        parser.parse_keyword("in")
-        extents.append(parser.parse_integer(allow_boolean=False, allow_negative=False))
-        return argument
-
-    arguments = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parse_axis)
-    return arguments, extents
-
-
-def print_axes(
-    printer: Printer, axes: Sequence[SSAValue], extents: Sequence[int]
-) -> None:
-    """Print `(%i in 4, %j in 8)`."""
-
-    def print_axis(axis: tuple[SSAValue, int]) -> None:
-        printer.print_ssa_value(axis[0])
-        printer.print_string(f" in {axis[1]}")
-
-    with printer.in_parens():
-        printer.print_list(zip(axes, extents, strict=True), print_axis)
 
 
 def _check_yield(block: Block, types: Sequence[Attribute], name: str) -> None:
