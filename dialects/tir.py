@@ -21,10 +21,10 @@ All integers are signless: signedness is a property of ops.
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
+    AnyDenseElement,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IndexType,
@@ -158,7 +158,7 @@ class ConstantOp(IRDLOperation):
 
     def __init__(
         self,
-        value: WeightAttr | DenseIntOrFPElementsAttr[Any],
+        value: WeightAttr | DenseIntOrFPElementsAttr[AnyDenseElement],
         type: MemRefType[Attribute],
     ):
         super().__init__(properties={"value": value}, result_types=(type,))
@@ -175,7 +175,7 @@ class ConstantOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> "ConstantOp":
         value = parser.parse_attribute()
-        if not isa(value, WeightAttr | DenseIntOrFPElementsAttr[Any]):
+        if not isa(value, WeightAttr | DenseIntOrFPElementsAttr[AnyDenseElement]):
             parser.raise_error(f"expected a weight or dense elements, got {value}")
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation("->")
