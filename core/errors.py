@@ -1,5 +1,8 @@
 """What a user can get wrong, one kind each; tools print the message and exit with 1."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class PartitaError(Exception):
     """A failure that the user can understand and act on, told in one sentence."""
@@ -35,3 +38,13 @@ class InputError(PartitaError):
 
 class CodegenError(PartitaError):
     """A back end could not make code from the IR it was given."""
+
+
+class InternalError(PartitaError):
+    """The compiler itself failed; what it failed with is the cause."""
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return `; did you mean …?` for the nearest of the names that exist, nothing if none is near."""
+    near = get_close_matches(name, list(names), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
