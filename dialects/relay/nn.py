@@ -1,4 +1,4 @@
-"""Convolutions, dense layers, pooling and normalization."""
+"""Convolutions and matrix products."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     i64,
 )
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -23,13 +23,17 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from partita.dialects.relay.base import (
+    NUMBERS,
     Fusion,
     FusionPattern,
     RelayOp,
+    broadcast,
     dense,
+    integer,
     ints,
 )
-from partita.shapes import DYNAMIC, Shape, element_of, shape_of, tensor_of
+from partita.dialects.relay.window import window_shape
+from partita.shapes import DYNAMIC, element_of, shape_of, tensor_of
 
 
 @irdl_op_definition
@@ -95,7 +99,7 @@ class Conv2dOp(RelayOp):
                 "strides": dense(strides),
                 "padding": dense(padding),
                 "dilation": dense(dilation),
-                "groups": IntegerAttr(groups, i64),
+                "groups": integer(groups),
                 "kernel_layout": None
                 if kernel_layout is None
                 else StringAttr(kernel_layout),
@@ -104,29 +108,25 @@ class Conv2dOp(RelayOp):
 
     def infer(self) -> tuple[AnyTensorType, ...]:
         data, weight = shape_of(self.data), shape_of(self.weight)
-        block = kernel_block(self.kernel_layout)
+        block = kernel_block(self.kernel_layout, "OIHW", "kernel_layout")
         if len(data) != 4:
             raise VerifyException(f"expected data of rank 4, got {len(data)}")
         if len(weight) != (4 if block is None else 5):
             raise VerifyException(
                 f"expected weight of rank {4 if block is None else 5}, got {len(weight)}"
             )
-        if element_of(self.data) != element_of(self.weight):
-            raise VerifyException(
-                "expected data and weight of one element type, "
-                f"got {element_of(self.data)} and {element_of(self.weight)}"
-            )
+        element = same_element(self.data, self.weight, "data and weight")
         if block is not None and weight[4] != block:
             raise VerifyException(
                 f"expected weight with last dimension {block}, got {weight[4]}"
             )
         groups = self.groups.value.data
-        features = weight[0] * (block or 1)
-        if groups < 1 or features % groups:
+        features = unblocked(weight[0], block)
+        if groups < 1 or (features != DYNAMIC and features % groups):
             raise VerifyException(
                 f"expected groups to divide output channels {features}, got {groups}"
             )
-        if data[1] not in (DYNAMIC, weight[1] * groups):
+        if DYNAMIC not in (data[1], weight[1]) and data[1] != weight[1] * groups:
             raise VerifyException(
                 f"expected data with {weight[1] * groups} channels, got {data[1]}"
             )
@@ -137,69 +137,151 @@ class Conv2dOp(RelayOp):
             ints(self.padding),
             ints(self.dilation),
         )
-        return (tensor_of((data[0], features, *spatial), element_of(self.data)),)
+        return (tensor_of((data[0], features, *spatial), element),)
 
 
-def kernel_block(layout: StringAttr | None) -> int | None:
-    """Return the size of the innermost block of output channels, `None` for a plain layout.
+@irdl_op_definition
+class DenseOp(RelayOp):
+    """Multiply rows by a transposed weight matrix.
 
-    Raises `VerifyException` if the layout is neither `OIHW` nor `OIHW<n>o`.
+    `result[n, m] = sum over k of data[n, k] * weight[m, k]`
+
+    ```mlir
+    %y = relay.dense %x, %w : (tensor<1x4xf32>, tensor<8x4xf32>) -> tensor<1x8xf32>
+    ```
     """
-    if layout is None or layout.data == "OIHW":
+
+    name = "relay.dense"
+
+    data = operand_def(AnyTensorTypeConstr)
+    """Rows, `(n, k)`."""
+
+    weight = operand_def(AnyTensorTypeConstr)
+    """One row for each output feature, `(m, k)`; `(m / b, k, b)` if `weight_layout` is `OIbo`."""
+
+    weight_layout = opt_prop_def(StringAttr)
+    """`OI` if absent; `OI16o` has output features in blocks of 16 as the last axis."""
+
+    result = result_def(AnyTensorTypeConstr)
+    """`(n, m)`."""
+
+    traits = traits_def(Fusion(FusionPattern.OUT_FUSABLE))
+
+    assembly_format = (
+        "$data `,` $weight attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self, data: SSAValue, weight: SSAValue, *, weight_layout: str | None = None
+    ):
+        super().__init__(
+            (data, weight),
+            {
+                "weight_layout": None
+                if weight_layout is None
+                else StringAttr(weight_layout)
+            },
+        )
+
+    def infer(self) -> tuple[AnyTensorType, ...]:
+        data, weight = shape_of(self.data), shape_of(self.weight)
+        block = kernel_block(self.weight_layout, "OI", "weight_layout")
+        rank = 2 if block is None else 3
+        if len(data) != 2 or len(weight) != rank:
+            raise VerifyException(
+                f"expected data of rank 2 and weight of rank {rank}, got {len(data)} and {len(weight)}"
+            )
+        element = same_element(self.data, self.weight, "data and weight")
+        if block is not None and weight[2] != block:
+            raise VerifyException(
+                f"expected weight with last dimension {block}, got {weight[2]}"
+            )
+        check_equal(data[1], weight[1], "data and weight with equal second dimensions")
+        return (tensor_of((data[0], unblocked(weight[0], block)), element),)
+
+
+@irdl_op_definition
+class MatmulOp(RelayOp):
+    """Multiply matrices, or stacks of matrices that broadcast, as numpy's `matmul` does.
+
+    A vector on the left is a row, one on the right a column, and the result lacks that axis.
+
+    `result[..., m, n] = sum over k of lhs[..., m, k] * rhs[..., k, n]`
+
+    ```mlir
+    %y = relay.matmul %a, %b : (tensor<5x2x3xf32>, tensor<3x4xf32>) -> tensor<5x2x4xf32>
+    ```
+    """
+
+    name = "relay.matmul"
+
+    lhs = operand_def(AnyTensorTypeConstr)
+
+    rhs = operand_def(AnyTensorTypeConstr)
+
+    result = result_def(AnyTensorTypeConstr)
+
+    traits = traits_def(Fusion(FusionPattern.OUT_FUSABLE))
+
+    assembly_format = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, lhs: SSAValue, rhs: SSAValue):
+        super().__init__((lhs, rhs))
+
+    def infer(self) -> tuple[AnyTensorType, ...]:
+        lhs, rhs = shape_of(self.lhs), shape_of(self.rhs)
+        element = same_element(self.lhs, self.rhs, "lhs and rhs")
+        if not lhs or not rhs:
+            raise VerifyException(
+                f"expected lhs and rhs of rank 1 or more, got {len(lhs)} and {len(rhs)}"
+            )
+        check_equal(
+            lhs[-1],
+            rhs[-2] if len(rhs) > 1 else rhs[0],
+            "lhs and rhs with equal inner dimensions",
+        )
+        shape = (
+            *broadcast(lhs[:-2], rhs[:-2]),
+            *lhs[-2:-1],
+            *(rhs[-1:] if len(rhs) > 1 else ()),
+        )
+        return (tensor_of(shape, element),)
+
+
+def kernel_block(layout: StringAttr | None, plain: str, name: str) -> int | None:
+    """Return the size of the innermost block of output features, `None` for a plain layout.
+
+    Raises `VerifyException` if the layout is neither the plain one nor followed by `<n>o`.
+    """
+    if layout is None or layout.data == plain:
         return None
-    match = re.fullmatch(r"OIHW([1-9]\d*)o", layout.data)
+    match = re.fullmatch(plain + r"([1-9]\d*)o", layout.data)
     if match is None:
         raise VerifyException(
-            f"expected kernel_layout OIHW or OIHW<n>o, got {layout.data}"
+            f"expected {name} {plain} or {plain}<n>o, got {layout.data}"
         )
     return int(match[1])
 
 
-def window_shape(
-    image: Shape,
-    kernel: Shape,
-    strides: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    ceil_mode: bool = False,
-) -> Shape:
-    """Return how many windows fit along each of two axes.
+def unblocked(blocks: int, block: int | None) -> int:
+    """Return how many output features a weight has, from its first dimension and its layout's block."""
+    return blocks if block is None or blocks == DYNAMIC else blocks * block
 
-    `padding` is top, left, bottom, right. With `ceil_mode` a last window may hang over
-    the end, but never starts beyond data and leading padding (as ONNX and PyTorch say).
-    Raises `VerifyException` for attributes of wrong length or value, and where no window fits.
-    """
-    for name, values, count, least in (
-        ("strides", strides, 2, 1),
-        ("padding", padding, 4, None),
-        ("dilation", dilation, 2, 1),
-    ):
-        if len(values) != count:
-            raise VerifyException(
-                f"expected {name} of {count} values, got {len(values)}"
-            )
-        if least is not None and min(values) < least:
-            raise VerifyException(
-                f"expected {name} of at least {least}, got {min(values)}"
-            )
-    result: list[int] = []
-    for axis, (extent, taps) in enumerate(zip(image, kernel, strict=True)):
-        if extent == DYNAMIC:
-            result.append(DYNAMIC)
-            continue
-        before, after = padding[axis], padding[axis + 2]
-        room = extent + before + after - dilation[axis] * (taps - 1) - 1
-        if room < 0:
-            raise VerifyException(
-                f"expected windows no larger than padded data, got {dilation[axis] * (taps - 1) + 1} "
-                f"on {extent + before + after}"
-            )
-        windows = room // strides[axis] + 1
-        if (
-            ceil_mode
-            and room % strides[axis]
-            and windows * strides[axis] < extent + before
-        ):
-            windows += 1
-        result.append(windows)
-    return tuple(result)
+
+def same_element(first: SSAValue, second: SSAValue, names: str) -> Attribute:
+    """Return the element type of two operands; raise `VerifyException` if they differ or are no numbers."""
+    element, other = element_of(first), element_of(second)
+    if element != other or element not in NUMBERS.types:
+        raise VerifyException(
+            f"expected {names} of one numeric element type, got {element} and {other}"
+        )
+    return element
+
+
+def check_equal(first: int, second: int, what: str) -> None:
+    """Raise `VerifyException` if two dimensions are known and differ."""
+    if DYNAMIC not in (first, second) and first != second:
+        raise VerifyException(f"expected {what}, got {first} and {second}")
+
+
+NN_OPS: tuple[type[RelayOp], ...] = (Conv2dOp, DenseOp, MatmulOp)
