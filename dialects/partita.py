@@ -25,6 +25,12 @@ NAME = "partita.name"
 ORIGIN = "partita.origin"
 """String attribute of an op: the model's nodes that it came from, separated by commas."""
 
+SIGNATURE = "partita.signature"
+"""Type attribute of a function over buffers: the function type on tensors that it was lowered from.
+
+Its results are the last arguments, in order.
+"""
+
 MAX_ORIGINS = 64
 """More nodes than this are not listed in one origin, so that long chains merge in linear time."""
 
