@@ -1,0 +1,66 @@
+"""Which function of a module is the one that an artifact runs."""
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import PassFailedException
+
+from partita.dialects.partita import ENTRY, NAME
+
+
+def entry_of(module: ModuleOp, name: str | None = None) -> FuncOp:
+    """Return the entry function: the one called `name`, or else the one that is marked, or the only public one.
+
+    Raises `PassFailedException`, which lists the candidates, if that does not settle it.
+    """
+    functions = [each for each in module.ops if isinstance(each, FuncOp)]
+    if name is not None:
+        candidates = [each for each in functions if each.sym_name.data == name]
+    else:
+        public = [each for each in functions if not _is_private(each)]
+        candidates = [each for each in public if ENTRY in each.attributes] or public
+    if len(candidates) == 1:
+        return candidates[0]
+    names = [each.sym_name.data for each in candidates or functions]
+    raise PassFailedException(
+        (f"expected entry function @{name}" if name else "expected one entry function")
+        + f", got {', '.join(f'@{each}' for each in names) or 'none'}; set entry"
+    )
+
+
+def argument_attributes(function: FuncOp) -> tuple[dict[str, Attribute], ...]:
+    """Return a copy of the attributes of each argument."""
+    count = len(function.function_type.inputs)
+    if function.arg_attrs is None:
+        return tuple({} for _ in range(count))
+    return tuple(dict(each.data) for each in function.arg_attrs)
+
+
+def set_argument_attributes(
+    function: FuncOp, attributes: tuple[dict[str, Attribute], ...]
+) -> None:
+    """Replace the attributes of all arguments."""
+    if any(attributes):
+        function.arg_attrs = ArrayAttr(DictionaryAttr(each) for each in attributes)
+    else:
+        function.arg_attrs = None
+
+
+def argument_names(function: FuncOp) -> tuple[str, ...]:
+    """Return what users call each argument: its `partita.name`, else its name in the text, else its position."""
+    names: list[str] = []
+    for argument, attributes in zip(
+        function.args, argument_attributes(function), strict=True
+    ):
+        name = attributes.get(NAME)
+        names.append(
+            name.data
+            if isinstance(name, StringAttr)
+            else argument.name_hint or str(argument.index)
+        )
+    return tuple(names)
+
+
+def _is_private(function: FuncOp) -> bool:
+    visibility = function.sym_visibility
+    return visibility is not None and visibility.data == "private"
