@@ -7,6 +7,7 @@ from enum import IntEnum
 from functools import lru_cache
 from itertools import pairwise
 
+import numpy as np
 from xdsl.dialects.builtin import (
     I64,
     AnyTensorType,
@@ -194,7 +195,7 @@ def real(value: float) -> FloatAttr[Float64Type]:
 
 def ints(attr: DenseArrayBase) -> tuple[int, ...]:
     """Read the attribute that holds a list of integers."""
-    return tuple(int(value) for value in attr.get_values())
+    return tuple(np.frombuffer(attr.data.data, np.int64).tolist())
 
 
 def broadcast(*shapes: Shape) -> Shape:

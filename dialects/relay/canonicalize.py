@@ -44,12 +44,12 @@ def _replace(
 ) -> None:
     """Replace an op by one that stands for it and others."""
     inherit_origins(by, *merged, op)
-    rewriter.replace_op(op, by)
+    rewriter.replace(op, by)
 
 
 def _erase(op: RelayOp, value: SSAValue, rewriter: PatternRewriter) -> None:
     """Replace an op that does nothing by its operand."""
-    rewriter.replace_op(op, [], [value])
+    rewriter.replace(op, [], [value])
 
 
 def _is_static(value: SSAValue) -> bool:
@@ -199,7 +199,7 @@ class DropDoubleInverse(RewritePattern):
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         assert isinstance(op, NegativeOp | LogicalNotOp | BitwiseNotOp)
         first = op.data.owner
-        if type(first) is type(op):
+        if isinstance(first, Operation) and type(first) is type(op):
             _erase(op, first.operands[0], rewriter)
 
 

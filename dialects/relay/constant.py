@@ -1,11 +1,17 @@
 """Constants: small ones in the IR, large ones as handles."""
 
+import re
+from io import StringIO
+from typing import cast
+
 import numpy as np
 from xdsl.dialects.builtin import (
+    AnyDenseElement,
     AnyTensorType,
     AnyTensorTypeConstr,
     BytesAttr,
     DenseIntOrFPElementsAttr,
+    TensorType,
 )
 from xdsl.ir import Attribute
 from xdsl.irdl import (
@@ -28,6 +34,7 @@ from partita.shapes import (
     DYNAMIC,
     dtype_of,
     element_type,
+    is_float,
     tensor_of,
     tensor_type,
 )
@@ -109,19 +116,21 @@ class ConstantOp(RelayOp):
                     f"{tensor_of(array.shape, element_type(array.dtype))}"
                 )
             return (type,)
-        expected = self.value.type
-        assert isinstance(expected, Attribute)
-        if expected != type:
-            raise VerifyException(f"expected value of type {type}, got {expected}")
+        if self.value.type != type:
+            raise VerifyException(
+                f"expected value of type {type}, got {self.value.type}"
+            )
         return (type,)
 
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
         printer.print_string(" ")
-        printer.print_attribute(self.value)
         if isinstance(self.value, WeightAttr):
+            printer.print_attribute(self.value)
             printer.print_string(" : ")
             printer.print_attribute(self.result.type)
+        else:
+            print_elements(self.value, printer)
 
     @classmethod
     def parse(cls, parser: Parser) -> "ConstantOp":
@@ -131,16 +140,34 @@ class ConstantOp(RelayOp):
             parser.parse_punctuation(":")
             type = parser.parse_type()
         elif isinstance(value, DenseIntOrFPElementsAttr):
-            type = value.type
+            value = cast(DenseIntOrFPElementsAttr, value)
+            type = value.get_type()
         else:
             parser.raise_error(f"expected dense elements or a weight, got {value}")
         if not AnyTensorTypeConstr.verifies(type):
             parser.raise_error(f"expected a tensor type, got {type}")
-        if isinstance(value, DenseIntOrFPElementsAttr):
-            value = _shortened(value, type)
         op = ConstantOp(value, type)
         op.attributes = attributes
+        if not isinstance(value, WeightAttr) and type.element_type in ELEMENTS.types:
+            op.value = _elements(op.array(), type)
         return op
+
+
+def print_elements(value: DenseIntOrFPElementsAttr, printer: Printer) -> None:
+    """Print a `dense` attribute so that parsing gives the same elements.
+
+    The parser takes floats without a decimal point, which stand for those that have no short decimal form,
+    for integers; all elements as one string of bytes are read as they are.
+    """
+    text = StringIO()
+    value.print_without_type(Printer(text))
+    numbers = re.findall(r"[-+.\w]+", text.getvalue().removeprefix("dense"))
+    if is_float(value.get_element_type()) and not all("." in each for each in numbers):
+        printer.print_string(f'dense<"0x{value.data.data.hex().upper()}">')
+    else:
+        printer.print_string(text.getvalue())
+    printer.print_string(" : ")
+    printer.print_attribute(value.get_type())
 
 
 def _same(array: Array) -> Array:
@@ -163,13 +190,6 @@ def _elements(array: Array, type: AnyTensorType) -> DenseIntOrFPElementsAttr:
         flat = flat[:1]
     if flat.dtype == np.bool_:
         flat = -flat.astype(np.int8)
-    return DenseIntOrFPElementsAttr(type, BytesAttr(flat.tobytes()))
-
-
-def _shortened(
-    value: DenseIntOrFPElementsAttr, type: AnyTensorType
-) -> DenseIntOrFPElementsAttr:
-    """Drop all but one of equal elements, which the parser of `dense` repeats."""
-    if type.element_type not in ELEMENTS.types:
-        return value
-    return _elements(ConstantOp(value, type).array(), type)
+    return DenseIntOrFPElementsAttr(
+        cast(TensorType[AnyDenseElement], type), BytesAttr(flat.tobytes())
+    )

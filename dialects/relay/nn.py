@@ -237,7 +237,7 @@ class MatmulOp(RelayOp):
             )
         check_equal(
             lhs[-1],
-            rhs[-2] if len(rhs) > 1 else rhs[0],
+            rhs[-2:][0],
             "lhs and rhs with equal inner dimensions",
         )
         shape = (
