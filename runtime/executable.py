@@ -1,0 +1,272 @@
+"""A compiled model that runs."""
+
+import os
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from os import PathLike
+from threading import Lock
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita.errors import ArtifactError, InputError, OptionError
+from partita.runtime.artifact import Artifact
+from partita.runtime.machine import Machine
+from partita.runtime.native import COPY, Call, Code, Table
+from partita.runtime.plan import STEPS, Buffer, CopyStep, KernelStep, Step, TensorSpec
+from partita.runtime.tensors import Array, aligned, aligned_empty
+
+External = Callable[[Sequence[int]], None]
+"""What runs a step of another target: a function of the addresses of the step's buffers."""
+
+Loader = Callable[[Step, Artifact], External]
+"""What prepares such a step, once, when the executable is made."""
+
+LARGE_COPY = 1 << 20
+"""Copies of at least this many bytes are shared among threads."""
+
+MOST_THREADS = 1024
+
+
+def available_threads() -> int:
+    """Return how many CPUs this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Executable:
+    """A compiled model in this process: code, weights, intermediate memory and worker threads.
+
+    Runs are serialized: threads may share an executable, one of them runs it at a time. Its code and threads go when
+    it does, or at `close`.
+    """
+
+    def __init__(
+        self,
+        artifact: Artifact,
+        *,
+        threads: int | None = None,
+        loaders: Mapping[type[Step], Loader] | None = None,
+    ):
+        """Link an artifact's code into this process; `loaders` run the steps of targets other than the host.
+
+        `threads` is at most how many threads a run uses; by default, as many as there are CPUs for this process.
+        """
+        artifact.check()
+        artifact.machine.check(Machine.host())
+        weights = {name: aligned(array) for name, array in artifact.weights.items()}
+        self._artifact = replace(artifact, weights=weights)
+        self._threads = _checked(available_threads() if threads is None else threads)
+        self._lock = Lock()
+        self._process = os.getpid()
+        plan = artifact.plan
+        try:
+            self._arena = aligned_empty((plan.arena,), np.dtype(np.uint8))
+        except (MemoryError, ValueError):
+            raise ArtifactError(
+                f"the model needs {plan.arena} bytes of memory, which this machine does not have"
+            ) from None
+        kernels = {
+            step.kernel: step.object
+            for step in plan.steps
+            if isinstance(step, KernelStep)
+        }
+        self._code = Code(artifact.objects, kernels)
+        self._segments = [
+            _Segment(self._code, steps, self._address, self._load(steps, loaders or {}))
+            for steps in _segments(plan.steps)
+        ]
+        self._tables = [each.table for each in self._segments if each.table is not None]
+        self._finalizer = weakref.finalize(
+            self, _release, self._tables, self._code, self._lock, os.getpid()
+        )
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """Name, dtype and shape of every input."""
+        return self._artifact.plan.inputs
+
+    @property
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """Name, dtype and shape of every output."""
+        return self._artifact.plan.outputs
+
+    @property
+    def artifact(self) -> Artifact:
+        """What this executable was made from."""
+        return self._artifact
+
+    @property
+    def threads(self) -> int:
+        """How many threads a run uses at most."""
+        return self._threads
+
+    def set_threads(self, threads: int) -> None:
+        """Use at most this many threads from the next run on."""
+        self._threads = _checked(threads)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the artifact, to be read by `partita.load`."""
+        self._artifact.write(path)
+
+    def run(self, inputs: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """Run the model: arrays by input name in, new arrays by output name out.
+
+        Inputs must have the dtypes and shapes of `self.inputs`; they are copied only if they are not contiguous.
+        """
+        arrays = self._check(inputs)
+        outputs = [aligned_empty(each.shape, each.numpy) for each in self.outputs]
+        ends = np.array([each.ctypes.data for each in (*arrays, *outputs)], np.uint64)
+        if (
+            self._process != os.getpid()
+        ):  # The lock may be held by a thread that the fork left behind.
+            self._process, self._lock = os.getpid(), Lock()
+        with self._lock:
+            if not self._finalizer.alive:
+                raise ArtifactError("the executable is closed")
+            for segment in self._segments:
+                segment.run(ends, len(arrays), self._threads)
+        names = (each.name for each in self.outputs)
+        return dict(zip(names, outputs, strict=True))
+
+    def close(self) -> None:
+        """End the worker threads and unload the code, after the run that is going on."""
+        self._finalizer()
+
+    def _address(self, buffer: Buffer) -> int | None:
+        """Return where a buffer is; `None` for inputs and outputs, which are elsewhere in every run."""
+        plan, weights = self._artifact.plan, self._artifact.weights
+        if buffer.space == "arena":
+            return self._arena.ctypes.data + buffer.position
+        if buffer.space == "weight":
+            return weights[plan.weights[buffer.position]].ctypes.data
+        return None
+
+    def _load(
+        self, steps: Sequence[Step], loaders: Mapping[type[Step], Loader]
+    ) -> External | None:
+        """Prepare a step of another target; `None` for steps of the host."""
+        if isinstance(steps[0], STEPS):
+            return None
+        if type(steps[0]) not in loaders:
+            raise ArtifactError(
+                f"the plan has a {steps[0].KEY} step, which has no loader here"
+            )
+        return loaders[type(steps[0])](steps[0], self._artifact)
+
+    def _check(self, inputs: Mapping[str, ArrayLike]) -> list[Array]:
+        """Return contiguous arrays in the order of `self.inputs`, or raise `InputError`."""
+        known = {each.name for each in self.inputs}
+        for name in inputs:
+            if name not in known:
+                close = get_close_matches(str(name), known, 1)
+                hint = f", did you mean {close[0]!r}?" if close else ""
+                raise InputError(f"no input is named {name!r}{hint}{self._expected()}")
+        arrays: list[Array] = []
+        for spec in self.inputs:
+            if spec.name not in inputs:
+                raise InputError(f"input {spec.name!r} is missing{self._expected()}")
+            try:
+                array = np.asarray(inputs[spec.name], order="C")
+            except (TypeError, ValueError) as error:
+                raise InputError(f"input {spec.name!r} is no array: {error}") from None
+            if array.dtype != spec.numpy or array.shape != spec.shape:
+                got = f"{array.dtype}{list(array.shape)}"
+                raise InputError(
+                    f"expected input {spec.name!r} as {spec.type}, got {got}"
+                )
+            arrays.append(array if array.flags.aligned else array.copy())
+        return arrays
+
+    def _expected(self) -> str:
+        if not self.inputs:
+            return "; the model has no inputs"
+        return f"; expected {', '.join(map(str, self.inputs))}"
+
+
+def _checked(threads: int) -> int:
+    if not 1 <= threads <= MOST_THREADS:
+        raise OptionError(f"expected 1 to {MOST_THREADS} threads, got {threads}")
+    return threads
+
+
+def _release(tables: list[Table], code: Code, lock: Lock, process: int) -> None:
+    """Free what an executable holds; at exit, when a daemon thread may be in a run, after that run."""
+    if process != os.getpid():
+        return
+    with lock:
+        for table in tables:
+            table.dismiss()
+        code.close()
+
+
+def _segments(steps: Sequence[Step]) -> list[list[Step]]:
+    """Cut the steps into runs of native ones and single ones of other targets."""
+    segments: list[list[Step]] = []
+    native = False
+    for step in steps:
+        if native and isinstance(step, STEPS):
+            segments[-1].append(step)
+        else:
+            segments.append([step])
+        native = isinstance(step, STEPS)
+    return segments
+
+
+class _Segment:
+    """Steps that run without Python in between: a table of native calls, or one external step."""
+
+    def __init__(
+        self,
+        code: Code,
+        steps: Sequence[Step],
+        address: Callable[[Buffer], int | None],
+        external: External | None,
+    ):
+        self._external = external
+        buffers = [buffer for step in steps for buffer in step.buffers]
+        pointers = [address(each) for each in buffers]
+        moving = [index for index, pointer in enumerate(pointers) if pointer is None]
+        self._moving = np.array(moving, np.intp)
+        self._inputs = np.array(
+            [buffers[each].space == "input" for each in moving], bool
+        )
+        self._which = np.array([buffers[each].position for each in moving], np.intp)
+        fixed = np.array([pointer or 0 for pointer in pointers], np.uint64)
+        self.table = None if external else Table(code, _calls(code, steps), len(fixed))
+        self._pointers = self.table.pointers if self.table else fixed
+        self._pointers[: len(fixed)] = fixed
+
+    def run(self, ends: NDArray[np.uint64], inputs: int, threads: int) -> None:
+        """Run with the addresses of the inputs, then the outputs, in `ends`."""
+        which = self._which + np.where(self._inputs, 0, inputs)
+        self._pointers[self._moving] = ends[which]
+        if self.table is not None:
+            self.table.run(threads)
+        elif self._external is not None:
+            self._external(self._pointers.tolist())
+
+
+def _calls(code: Code, steps: Sequence[Step]) -> list[Call]:
+    calls: list[Call] = []
+    start = 0
+    for step in steps:
+        if isinstance(step, KernelStep):
+            function, grid, parallel = (
+                code.address(step.kernel),
+                step.grid,
+                step.grid > 1,
+            )
+            count = len(step.arguments)
+        elif isinstance(step, CopyStep):
+            function, grid, count = code.address(COPY), step.nbytes, 2
+            parallel = grid >= LARGE_COPY
+        else:
+            raise TypeError(f"{type(step).__name__} is no native step")
+        if grid > 0:
+            calls.append(Call(function, start, grid, parallel))
+        start += count
+    return calls

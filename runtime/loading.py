@@ -1,0 +1,12 @@
+"""From a file to an executable."""
+
+from os import PathLike
+
+from partita.runtime.artifact import Artifact
+from partita.runtime.executable import Executable
+from partita.runtime.machine import Machine
+
+
+def load(path: str | PathLike[str], *, threads: int | None = None) -> Executable:
+    """Read a compiled model; raise `ArtifactError` if it is broken or made for another machine."""
+    return Executable(Artifact.read(path, machine=Machine.host()), threads=threads)
