@@ -3,8 +3,8 @@
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
-from xdsl.utils.exceptions import PassFailedException
 
+from partita.analysis.diagnostics import fail
 from partita.dialects.partita import ENTRY, NAME
 
 
@@ -22,9 +22,10 @@ def entry_of(module: ModuleOp, name: str | None = None) -> FuncOp:
     if len(candidates) == 1:
         return candidates[0]
     names = [each.sym_name.data for each in candidates or functions]
-    raise PassFailedException(
-        (f"expected entry function @{name}" if name else "expected one entry function")
-        + f", got {', '.join(f'@{each}' for each in names) or 'none'}; set entry"
+    wanted = "one entry function" if name is None else f"entry function @{name}"
+    fail(
+        module,
+        f"expected {wanted}, got {', '.join(f'@{each}' for each in names) or 'none'}; set entry",
     )
 
 

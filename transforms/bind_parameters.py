@@ -6,11 +6,12 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import AnyTensorType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.hints import isa
 
 from partita.analysis.diagnostics import fail
 from partita.analysis.entry import (
@@ -20,7 +21,7 @@ from partita.analysis.entry import (
 from partita.dialects.partita import PARAM
 from partita.dialects.relay import ConstantOp
 from partita.errors import WeightsError
-from partita.shapes import dtype_of, shape_of, tensor_type
+from partita.shapes import dtype_of
 from partita.weights import Array
 
 
@@ -128,8 +129,10 @@ def _bind(function: FuncOp, values: Mapping[str, Array]) -> None:
 
 
 def _check(function: FuncOp, argument: BlockArgument, name: str, array: Array) -> None:
-    element = tensor_type(argument).element_type
-    if array.shape != shape_of(argument) or array.dtype != dtype_of(element):
+    if not isa(argument.type, AnyTensorType):
+        fail(function, f"expected tensor parameter {name}, got {argument.type}")
+    dtype = dtype_of(argument.type.element_type)
+    if array.shape != argument.type.get_shape() or array.dtype != dtype:
         fail(
             function,
             f"expected parameter {name} of type {argument.type}, "

@@ -20,6 +20,7 @@ from partita.analysis.constants import ConstantValues
 from partita.analysis.rewriting import Insertion, erase_unused
 from partita.dialects.relay import (
     AddOp,
+    ConstantOp,
     Conv2dOp,
     DenseOp,
     MatmulOp,
@@ -28,6 +29,9 @@ from partita.dialects.relay import (
 )
 from partita.dialects.relay.base import broadcast
 from partita.shapes import Shape, element_of, shape_of
+
+LARGE = 1024
+"""Elements of a weight that costs more than the multiplication that scaling it saves."""
 
 Linear = Conv2dOp | DenseOp | MatmulOp
 """Ops that are linear in data and in weight."""
@@ -62,12 +66,13 @@ class ConstantPattern(RewritePattern):
         return None
 
     def has_plain_weight(self, op: Linear) -> bool:
-        """Say whether weights are constants, of two (`dense`, `matmul`) or four axes, and f32 or f64."""
+        """Say whether weights are constants in the plain layout, f32 or f64, and not one value all over."""
         weight = weight_of(op)
         return (
             weight in self.constants
             and len(shape_of(weight)) == (4 if isinstance(op, Conv2dOp) else 2)
             and element_of(weight) in (f32, f64)
+            and not is_large_splat(weight)
         )
 
 
@@ -174,6 +179,16 @@ def reassociates(op: AddOp | MultiplyOp) -> bool:
     """Say whether regrouping keeps results: f32 and f64 to the last bits, integers exactly, as they wrap."""
     element = element_of(op.result)
     return element in (f32, f64) or isinstance(element, IntegerType)
+
+
+def is_large_splat(value: SSAValue) -> bool:
+    """Say whether a constant is one repeated value, so that its product with another may become a large constant."""
+    constant = value.owner
+    return (
+        isinstance(constant, ConstantOp)
+        and size(shape_of(value)) > LARGE
+        and constant.splat() is not None
+    )
 
 
 def weight_of(op: Linear) -> SSAValue:

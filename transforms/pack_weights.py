@@ -14,9 +14,9 @@ from xdsl.pattern_rewriter import (
     RewritePattern,
     op_type_rewrite_pattern,
 )
-from xdsl.utils.exceptions import PassFailedException
 
 from partita.analysis.constants import ConstantValues
+from partita.analysis.diagnostics import fail
 from partita.analysis.rewriting import Insertion
 from partita.dialects.relay import Conv2dOp, DenseOp, LayoutTransformOp
 from partita.shapes import DYNAMIC, shape_of
@@ -132,9 +132,7 @@ class PackWeightsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.block < LEAST_BLOCK:
-            raise PassFailedException(
-                f"expected block of at least {LEAST_BLOCK}, got {self.block}"
-            )
+            fail(op, f"expected block of at least {LEAST_BLOCK}, got {self.block}")
         constants = ConstantValues(op)
         packed: dict[tuple[SSAValue, str], SSAValue] = {}
         PatternRewriteWalker(

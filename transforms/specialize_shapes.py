@@ -9,7 +9,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
-from xdsl.utils.exceptions import PassFailedException, VerifyException
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from partita.analysis.diagnostics import fail
@@ -90,10 +90,11 @@ class SpecializeShapesPass(ModulePass):
             try:
                 name, shape = parse_shape(text)
             except ValueError as error:
-                raise PassFailedException(str(error)) from None
+                fail(function, str(error))
             if name not in names:
-                raise PassFailedException(
-                    f"expected shapes of arguments {', '.join(names)}, got one of {name}"
+                fail(
+                    function,
+                    f"expected shapes of arguments {', '.join(names)}, got one of {name}",
                 )
             shapes[name] = shape
         return shapes
