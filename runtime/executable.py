@@ -7,6 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from os import PathLike
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -112,7 +113,7 @@ class Executable:
         """Write the artifact, to be read by `partita.load`."""
         self._artifact.write(path)
 
-    def run(self, inputs: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    def run(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
         """Run the model: arrays by input name in, new arrays by output name out.
 
         Inputs must have the dtypes and shapes of `self.inputs`; they are copied only if they are not contiguous.
