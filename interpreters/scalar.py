@@ -104,7 +104,8 @@ def _converted(function: Callable[[Array], Array] = lambda array: array) -> Scal
     return lambda op, args: function(args[0]).astype(scalar_dtype(op.results[0].type))
 
 
-def _divide(lhs: Array, rhs: Array) -> Array:
+def truncated_quotient(lhs: Array, rhs: Array) -> Array:
+    """Divide integers, rounding toward zero."""
     return np.floor_divide(np.subtract(lhs, np.fmod(lhs, rhs)), rhs)
 
 
@@ -165,7 +166,7 @@ def _bitcast(op: Operation, args: tuple[Array, ...]) -> Array:
     return args[0].view(scalar_dtype(op.results[0].type))
 
 
-def _integer_power(base: Array, exponent: Array) -> Array:
+def integer_power(base: Array, exponent: Array) -> Array:
     """Multiply repeatedly, wrapping; a negative exponent gives the inverse, truncated."""
     power = np.power(base, np.maximum(exponent, 0))
     odd = np.bitwise_and(exponent, 1) != 0
@@ -227,7 +228,7 @@ SCALARS: Mapping[type[Operation], ScalarImpl] = {
     arith.AddiOp: _modular(np.add, np.not_equal),
     arith.SubiOp: _modular(np.subtract, np.not_equal),
     arith.MuliOp: _modular(np.multiply, np.logical_and),
-    arith.DivSIOp: _plain(_divide),
+    arith.DivSIOp: _plain(truncated_quotient),
     arith.DivUIOp: _on_unsigned(np.floor_divide),
     arith.FloorDivSIOp: _plain(np.floor_divide),
     arith.CeilDivSIOp: _plain(_ceil_divide),
@@ -246,7 +247,7 @@ SCALARS: Mapping[type[Operation], ScalarImpl] = {
     arith.ShRSIOp: _shifted(np.right_shift, unsigned=False),
     arith.CmpiOp: _compare_integers,
     math.AbsIOp: _plain(np.absolute),
-    math.IPowIOp: _plain(_integer_power),
+    math.IPowIOp: _plain(integer_power),
     math.CountLeadingZerosOp: _bits(lambda bits, width: (bits + "1").index("1")),
     math.CountTrailingZerosOp: _bits(lambda bits, width: (bits[::-1] + "1").index("1")),
     math.CtPopOp: _bits(lambda bits, width: bits.count("1")),
