@@ -1,0 +1,333 @@
+"""From a scheduled kernel to LLVM text: one structured walk, loops as loops, blocks as straight code."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.memref import AllocOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from partita.dialects import tir
+from partita.dialects.partita import origin_of
+from partita.dialects.tir import LoopKind, buffer_type
+from partita.errors import CodegenError
+from partita.targets.host.emitter import Emitter, Value, bytes_of, integer
+from partita.targets.host.indices import ANY, Dimension, Indices
+from partita.targets.host.memory import Buffer, Memory, buffer_of
+from partita.targets.host.scalar_ops import RULES
+
+STACK_LIMIT = 256 * 1024
+"""Bytes of stack that the local buffers of one kernel may take."""
+
+ALIGNMENT = 64
+
+
+@dataclass(frozen=True)
+class KernelText:
+    """A kernel as LLVM text, `void symbol(ptr arguments, i64 begin, i64 end)`."""
+
+    symbol: str
+
+    text: str
+    """Function, helpers and declarations."""
+
+    grid: int
+    """Iterations of the outermost loop that threads may share; 1 if they may not."""
+
+
+def emit_kernel(function: FuncOp, symbol: str) -> KernelText:
+    """Write the LLVM text of a kernel over buffers.
+
+    Every argument is a buffer; the generated function finds their addresses in an array,
+    and runs iterations `[begin, end)` of the outermost loop if that is parallel.
+    Raises `CodegenError` for what host code cannot be made for.
+    """
+    return _Kernel(function, symbol).emit()
+
+
+def grid_loop(function: FuncOp) -> tir.ForOp | None:
+    """Return the parallel loop that is all that a kernel does, if there is one."""
+    ops = [
+        op
+        for op in function.body.block.ops
+        if not isinstance(op, AllocOp | ReturnOp | tir.ConstantOp)
+    ]
+    match ops:
+        case [tir.ForOp(loop_kind=LoopKind.PARALLEL) as loop]:
+            return loop
+        case _:
+            return None
+
+
+class _Kernel:
+    """The state of one walk."""
+
+    def __init__(self, function: FuncOp, symbol: str):
+        self.function = function
+        self.symbol = symbol
+        self.grid = grid_loop(function)
+        self.emitter = Emitter()
+        self.indices = Indices(self.emitter)
+        self.memory = Memory(self.emitter, self.indices)
+        self.buffers: dict[SSAValue, Buffer] = {}
+        self.values: dict[SSAValue, Value] = {}
+        self.constants: list[str] = []
+        self.mask: Value | None = None
+        self.vectorized = False
+        self.stack = 0
+
+    def emit(self) -> KernelText:
+        arguments = self.function.body.block.args
+        for position, argument in enumerate(arguments):
+            self.buffers[argument] = buffer_of(f"%a{position}", buffer_type(argument))
+        self.body(self.function.body.block)
+        emitter = self.emitter
+        parameters = "".join(
+            f", ptr noalias noundef %a{position}" for position in range(len(arguments))
+        )
+        name = f"{self.symbol}.body"
+        lines = [
+            f"define internal void @{name}(i64 %begin, i64 %end{parameters}) alwaysinline {{",
+            "entry:",
+            *emitter.allocations,
+            *emitter.lines,
+            "  ret void",
+            "}",
+            "",
+            f"define void @{self.symbol}(ptr %arguments, i64 %begin, i64 %end) #0 {{",
+        ]
+        for position in range(len(arguments)):
+            lines += (
+                f"  %p{position} = getelementptr inbounds ptr, ptr %arguments, i64 {position}",
+                f"  %a{position} = load ptr, ptr %p{position}, align 8",
+            )
+        passed = "".join(f", ptr %a{position}" for position in range(len(arguments)))
+        lines += (
+            f"  call void @{name}(i64 %begin, i64 %end{passed})",
+            "  ret void",
+            "}",
+            'attributes #0 = { nounwind "prefer-vector-width"="512" }',
+        )
+        text = "\n".join((*self.constants, *emitter.declarations.values(), *lines))
+        return KernelText(
+            self.symbol, text + "\n", 1 if self.grid is None else self.grid.extent
+        )
+
+    def fail(self, op: Operation, reason: str) -> CodegenError:
+        """Return the error that tells where and why."""
+        origin = origin_of(op)
+        where = f" (from {origin})" if origin else ""
+        return CodegenError(f"kernel @{self.function.sym_name.data}{where}: {reason}")
+
+    def body(self, block: Block) -> None:
+        for op in block.ops:
+            match op:
+                case tir.ForOp():
+                    self.loop(op)
+                case tir.BlockOp():
+                    self.block(op)
+                case AllocOp():
+                    self.allocate(op)
+                case tir.ConstantOp():
+                    self.constant(op)
+                case ReturnOp():
+                    pass
+                case _:
+                    raise self.fail(
+                        op, f"expected loops, blocks and local buffers, got {op.name}"
+                    )
+
+    def loop(self, op: tir.ForOp) -> None:
+        lower, upper = op.lower.value.data, op.upper.value.data
+        kind = op.loop_kind
+        if kind is LoopKind.VECTORIZED and op.extent > 1 and not self.vectorized:
+            self.lanes(op)
+        elif kind in (LoopKind.UNROLLED, LoopKind.VECTORIZED) or op.extent == 1:
+            for index in range(lower, upper):
+                self.indices.expressions[op.variable] = AffineExpr.constant(index)
+                self.body(op.body.block)
+        else:
+            begin, end = integer(lower), integer(upper)
+            if op is self.grid:
+                begin, end = Value("%begin", "i64"), Value("%end", "i64")
+                if lower:
+                    begin = self.emitter.binary("add", begin, integer(lower))
+                    end = self.emitter.binary("add", end, integer(lower))
+            with self.indices.scope(), self.emitter.loop(begin, end, "i") as index:
+                self.indices.expressions[op.variable] = self.indices.dimension(
+                    Dimension(index, (lower, upper - 1))
+                )
+                self.body(op.body.block)
+
+    def lanes(self, op: tir.ForOp) -> None:
+        """Run a loop's iterations as lanes."""
+        count = op.extent
+        numbers = ", ".join(f"i64 {lane}" for lane in range(count))
+        dimension = Dimension(
+            Value(f"<{numbers}>", "i64", count), (0, count - 1), is_lane=True
+        )
+        with self.indices.scope():
+            self.indices.expressions[op.variable] = (
+                self.indices.dimension(dimension) + op.lower.value.data
+            )
+            self.vectorized = True
+            self.body(op.body.block)
+            self.vectorized = False
+
+    def allocate(self, op: AllocOp) -> None:
+        buffer = buffer_of(self.emitter.name("local"), buffer_type(op.memref))
+        count = 1
+        for extent in buffer.shape:
+            count *= extent
+        self.stack += count * bytes_of(buffer.type)
+        if self.stack > STACK_LIMIT:
+            raise self.fail(
+                op,
+                f"expected local buffers of at most {STACK_LIMIT} bytes, got {self.stack}; "
+                "run split-stages first, or move the computation into an inner loop",
+            )
+        self.emitter.allocations.append(
+            f"  {buffer.pointer} = alloca [{count} x {buffer.element}], align {ALIGNMENT}"
+        )
+        self.buffers[op.memref] = buffer
+
+    def constant(self, op: tir.ConstantOp) -> None:
+        buffer = buffer_of(
+            f"@{self.symbol}.constant{len(self.constants)}", buffer_type(op.result)
+        )
+        if not isinstance(op.value, DenseIntOrFPElementsAttr):
+            raise self.fail(op, "expected weights to be arguments of a kernel")
+        values: Sequence[int | float | complex] = op.value.get_values()
+        elements = ", ".join(
+            str(
+                Value(
+                    self.emitter.constant(
+                        value if isinstance(value, int | float) else 0, buffer.type
+                    ).text,
+                    buffer.type,
+                )
+                if buffer.type != "i1"
+                else integer(int(bool(value)), "i8")
+            )
+            for value in values
+        )
+        self.constants.append(
+            f"{buffer.pointer} = private unnamed_addr constant "
+            f"[{len(values)} x {buffer.element}] [{elements}], align {ALIGNMENT}"
+        )
+        self.buffers[op.result] = buffer
+
+    def block(self, op: tir.BlockOp) -> None:
+        """Emit a block where its guards hold, its init first where it is due."""
+        bindings = self.indices.compose(op.binding_exprs, op.indices)
+        condition, mask = self.guards(op)
+        before = self.mask
+        with self.branch(condition):
+            if mask is not None:
+                self.mask = self.both(self.mask, mask)
+            rank = len(op.spatial_shape)
+            if op.init.blocks and self.may_be_first(bindings[rank:]):
+                self.bind(op.init.block, bindings[:rank])
+                with self.branch(self.is_first(bindings[rank:])):
+                    self.scalars(op.init.block)
+            self.bind(op.body.block, bindings)
+            self.scalars(op.body.block)
+        self.mask = before
+
+    def guards(self, op: tir.BlockOp) -> tuple[Value | None, Value | None]:
+        """Return what must hold for the block to run at all, and in which lanes."""
+        condition: Value | None = None
+        mask: Value | None = None
+        for expr in self.indices.compose(op.guard_exprs, op.indices):
+            if self.indices.range(expr)[0] >= 0:
+                continue
+            value = self.indices.value(expr)
+            test = self.emitter.binary("icmp sge", value, integer(0), "i1")
+            if test.lanes == 1:
+                condition = self.both(condition, test)
+            else:
+                mask = self.both(mask, test)
+        return condition, mask
+
+    def both(self, one: Value | None, other: Value) -> Value:
+        return other if one is None else self.emitter.binary("and", one, other)
+
+    def may_be_first(self, exprs: Sequence[AffineExpr]) -> bool:
+        """Say whether all reduction axes can be at 0 here."""
+        ranges = [self.indices.range(expr) for expr in exprs]
+        return all(low <= 0 <= high for low, high in ranges)
+
+    def is_first(self, exprs: Sequence[AffineExpr]) -> Value | None:
+        """Return whether all reduction axes are at 0, `None` if they always are."""
+        condition: Value | None = None
+        for expr in exprs:
+            if self.indices.range(expr) == (0, 0):
+                continue
+            value = self.indices.value(expr)
+            test = self.emitter.binary("icmp eq", value, integer(0), "i1")
+            condition = self.both(condition, test)
+        return condition
+
+    @contextmanager
+    def branch(self, condition: Value | None) -> Iterator[None]:
+        """Emit what is emitted inside so that it runs only where a condition holds."""
+        if condition is None:
+            yield
+            return
+        if condition.lanes > 1:
+            raise CodegenError(
+                f"kernel @{self.function.sym_name.data}: expected reduction axes outside vectors"
+            )
+        with self.emitter.when(condition), self.indices.scope():
+            yield
+
+    def bind(self, block: Block, exprs: Sequence[AffineExpr]) -> None:
+        for axis, expr in zip(block.args, exprs, strict=True):
+            self.indices.expressions[axis] = expr
+
+    def scalars(self, block: Block) -> None:
+        """Emit the loads, stores and arithmetic of a block."""
+        for op in block.ops:
+            match op:
+                case tir.LoadOp():
+                    otherwise = op.otherwise
+                    self.values[op.result] = self.memory.load(
+                        self.buffers[op.buffer],
+                        self.indices.compose(op.access.results, op.indices),
+                        self.mask,
+                        None if otherwise is None else self.operand(otherwise),
+                    )
+                case tir.StoreOp():
+                    self.memory.store(
+                        self.operand(op.value),
+                        self.buffers[op.buffer],
+                        self.indices.compose(op.access.results, op.indices),
+                        self.mask,
+                    )
+                case _:
+                    self.scalar(op)
+
+    def scalar(self, op: Operation) -> None:
+        rule = RULES.get(type(op))
+        if rule is None:
+            raise self.fail(op, f"no host code can be made for {op.name}")
+        operands = tuple(self.operand(operand) for operand in op.operands)
+        value = rule(self.emitter, op, operands)
+        result = op.results[0]
+        self.values[result] = value
+        if isinstance(result.type, IndexType):
+            self.indices.expressions[result] = (
+                AffineExpr.constant(int(value.text))
+                if value.text.lstrip("-").isdigit()
+                else self.indices.dimension(Dimension(value, ANY))
+            )
+
+    def operand(self, value: SSAValue) -> Value:
+        """Return a scalar, an index as an `i64`."""
+        made = self.values.get(value)
+        if made is not None:
+            return made
+        return self.indices.value(self.indices.expression(value))

@@ -1,0 +1,343 @@
+"""What each `arith` and `math` op is in LLVM: a table, by op type."""
+
+from collections.abc import Callable, Mapping
+
+from xdsl.dialects import arith, math
+from xdsl.ir import Operation
+
+from partita.targets.host import polynomials
+from partita.targets.host.emitter import FAST, Emitter, Value, llvm_type
+
+Rule = Callable[[Emitter, Operation, tuple[Value, ...]], Value]
+"""From an op and its operands' values to the value of its result."""
+
+_CMPI = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+_CMPF = (
+    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
+)
+
+
+def _binary(opcode: str) -> Rule:
+    return lambda emitter, op, values: emitter.binary(opcode, *values)
+
+
+def _convert(opcode: str) -> Rule:
+    return lambda emitter, op, values: emitter.convert(
+        opcode, values[0], llvm_type(op.results[0].type)
+    )
+
+
+def _intrinsic(name: str) -> Rule:
+    return lambda emitter, op, values: emitter.intrinsic(name, *values)
+
+
+def _wide(rule: Callable[[Emitter, Value], Value]) -> Rule:
+    """Compute a half in single precision."""
+
+    def apply(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+        value = values[0]
+        if value.type != "half":
+            return rule(emitter, value)
+        result = rule(emitter, emitter.convert("fpext", value, "float"))
+        return emitter.convert("fptrunc", result, "half")
+
+    return apply
+
+
+def _polynomial(name: str, define: Callable[[Emitter, Value], Value]) -> Rule:
+    """Ours in single precision, the platform's in double."""
+
+    def apply(emitter: Emitter, value: Value) -> Value:
+        if value.type == "float":
+            return emitter.helper(name, value, define)
+        if name == "erf":
+            return _library(emitter, "erf", value)
+        return emitter.intrinsic(name, value)
+
+    return _wide(apply)
+
+
+def _library(emitter: Emitter, name: str, *values: Value) -> Value:
+    """Call a function of the C library, lane by lane."""
+    values = emitter.same_lanes(*values)
+    first = values[0]
+    function = name + ("f" if first.type == "float" else "")
+    types = ", ".join(first.type for _ in values)
+    emitter.declarations.setdefault(
+        function, f"declare {first.type} @{function}({types})"
+    )
+    if first.lanes == 1:
+        return emitter.call(function, first.type, *values)
+    result = Value("poison", first.type, first.lanes)
+    for lane in range(first.lanes):
+        arguments = [
+            emitter.emit(f"extractelement {value}, i64 {lane}", value.type)
+            for value in values
+        ]
+        one = emitter.call(function, first.type, *arguments)
+        result = emitter.emit(
+            f"insertelement {result}, {one}, i64 {lane}", first.type, first.lanes
+        )
+    return result
+
+
+def _c_function(name: str) -> Rule:
+    return _wide(lambda emitter, value: _library(emitter, name, value))
+
+
+def _constant(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+    assert isinstance(op, arith.ConstantOp)
+    data = op.value.value.data
+    return emitter.constant(data, llvm_type(op.result.type))
+
+
+def _compare_integers(
+    emitter: Emitter, op: Operation, values: tuple[Value, ...]
+) -> Value:
+    assert isinstance(op, arith.CmpiOp)
+    return emitter.binary(f"icmp {_CMPI[op.predicate.value.data]}", *values, "i1")
+
+
+def _compare_floats(
+    emitter: Emitter, op: Operation, values: tuple[Value, ...]
+) -> Value:
+    assert isinstance(op, arith.CmpfOp)
+    return emitter.binary(f"fcmp {_CMPF[op.predicate.value.data]}", *values, "i1")
+
+
+def _select(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+    return emitter.select(*values)
+
+
+def _negate(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+    value = values[0]
+    return emitter.emit(f"fneg {value}", value.type, value.lanes)
+
+
+def _extremum(predicate: str, intrinsic: str) -> Rule:
+    """The larger, or smaller, of two floats; NaN if one is.
+
+    Beside a constant, one unordered comparison does it: it is what a `max` instruction computes.
+    """
+
+    def apply(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+        for value, other, operand in (
+            (values[0], values[1], op.operands[1]),
+            (values[1], values[0], op.operands[0]),
+        ):
+            constant = operand.owner
+            if isinstance(constant, arith.ConstantOp) and _is_number(constant):
+                keep = emitter.binary(f"fcmp {predicate}", value, other, "i1")
+                return emitter.select(keep, value, other)
+        return emitter.intrinsic(intrinsic, *values)
+
+    return apply
+
+
+def _is_number(constant: arith.ConstantOp) -> bool:
+    data = constant.value.value.data
+    return data == data
+
+
+def _float_to_integer(signed: bool) -> Rule:
+    """Truncate toward zero; what does not fit gives the nearest integer that does, NaN gives 0."""
+
+    def apply(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+        value, type = values[0], llvm_type(op.results[0].type)
+        name = f"llvm.fpto{'si' if signed else 'ui'}.sat"
+        prefix = "" if value.lanes == 1 else f"v{value.lanes}"
+        source = {"half": "f16", "float": "f32", "double": "f64"}[value.type]
+        function = f"{name}.{prefix}{type}.{prefix}{source}"
+        result = Value("", type, value.lanes)
+        emitter.declarations.setdefault(
+            function,
+            f"declare {result.vector_type} @{function}({value.vector_type})",
+        )
+        return emitter.call(function, type, value)
+
+    return apply
+
+
+def _divide(opcode: str) -> Rule:
+    """Divide integers; where the divisor is 0, or the quotient overflows, divide by 1 instead of trapping."""
+
+    def apply(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+        dividend, divisor = emitter.same_lanes(*values)
+        type = divisor.type
+        one = emitter.constant(1, type)
+        trap = emitter.binary("icmp eq", divisor, emitter.constant(0, type), "i1")
+        if opcode in ("sdiv", "srem"):
+            minus = emitter.binary("icmp eq", divisor, emitter.constant(-1, type), "i1")
+            least = emitter.constant(-(1 << (int(type[1:]) - 1)), type)
+            low = emitter.binary("icmp eq", dividend, least, "i1")
+            trap = emitter.binary("or", trap, emitter.binary("and", minus, low))
+        safe = emitter.select(trap, one, divisor)
+        return emitter.binary(opcode, dividend, safe)
+
+    return apply
+
+
+def _shift(opcode: str, arithmetic: bool = False) -> Rule:
+    """Shift; by the width or more gives 0, or the sign in all bits."""
+
+    def apply(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+        value, amount = emitter.same_lanes(*values)
+        width = int(value.type[1:])
+        last = emitter.constant(width - 1, value.type)
+        inside = emitter.binary("icmp ule", amount, last, "i1")
+        shifted = emitter.binary(opcode, value, emitter.select(inside, amount, last))
+        if arithmetic:
+            return shifted
+        return emitter.select(inside, shifted, emitter.constant(0, value.type))
+
+    return apply
+
+
+def _index_cast(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+    value, type = values[0], llvm_type(op.results[0].type)
+    before, after = int(value.type[1:]), int(type[1:])
+    if before == after:
+        return value
+    return emitter.convert("sext" if after > before else "trunc", value, type)
+
+
+def _integer_absolute(
+    emitter: Emitter, op: Operation, values: tuple[Value, ...]
+) -> Value:
+    value = values[0]
+    zero = emitter.constant(0, value.type)
+    negated = emitter.binary("sub", zero, value)
+    negative = emitter.binary("icmp slt", value, zero, "i1")
+    return emitter.select(negative, negated, value)
+
+
+def _power(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+    base, exponent = values
+    if base.type == "half":
+        wide = [emitter.convert("fpext", each, "float") for each in values]
+        return emitter.convert("fptrunc", emitter.intrinsic("pow", *wide), "half")
+    constant = op.operands[1].owner
+    if isinstance(constant, arith.ConstantOp):
+        data = constant.value.value.data
+        if data == 2.0:
+            return emitter.binary("fmul contract", base, base)
+        if data == 3.0:
+            square = emitter.binary("fmul contract", base, base)
+            return emitter.binary("fmul contract", square, base)
+    return emitter.intrinsic("pow", base, exponent)
+
+
+def _reciprocal_root(emitter: Emitter, value: Value) -> Value:
+    root = emitter.intrinsic("sqrt", value)
+    return emitter.binary("fdiv", emitter.constant(1.0, value.type), root)
+
+
+def _integer_power(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+    """Square and multiply, for the bits of a non-negative exponent; a negative one gives 0, or ±1 for ±1."""
+    base, exponent = emitter.same_lanes(*values)
+    type = base.type
+    zero, one = emitter.constant(0, type), emitter.constant(1, type)
+    result, square = emitter.splat(one, base.lanes), base
+    for bit in range(int(exponent.type[1:]) - 1):
+        mask = emitter.constant(1 << bit, exponent.type)
+        chosen = emitter.binary("and", exponent, mask)
+        empty = emitter.binary(
+            "icmp eq", chosen, emitter.constant(0, exponent.type), "i1"
+        )
+        product = emitter.binary("mul", result, square)
+        result = emitter.select(empty, result, product)
+        square = emitter.binary("mul", square, square)
+    negative = emitter.binary(
+        "icmp slt", exponent, emitter.constant(0, exponent.type), "i1"
+    )
+    unit = emitter.binary("icmp eq", base, one, "i1")
+    minus = emitter.binary("icmp eq", base, emitter.constant(-1, type), "i1")
+    odd = emitter.convert(
+        "trunc",
+        emitter.binary("and", exponent, emitter.constant(1, exponent.type)),
+        "i1",
+    )
+    sign = emitter.select(odd, emitter.constant(-1, type), one)
+    inverse = emitter.select(unit, one, emitter.select(minus, sign, zero))
+    return emitter.select(negative, inverse, result)
+
+
+RULES: Mapping[type[Operation], Rule] = {
+    arith.ConstantOp: _constant,
+    arith.AddiOp: _binary("add"),
+    arith.SubiOp: _binary("sub"),
+    arith.MuliOp: _binary("mul"),
+    arith.DivSIOp: _divide("sdiv"),
+    arith.DivUIOp: _divide("udiv"),
+    arith.RemSIOp: _divide("srem"),
+    arith.RemUIOp: _divide("urem"),
+    arith.AndIOp: _binary("and"),
+    arith.OrIOp: _binary("or"),
+    arith.XOrIOp: _binary("xor"),
+    arith.ShLIOp: _shift("shl"),
+    arith.ShRUIOp: _shift("lshr"),
+    arith.ShRSIOp: _shift("ashr", arithmetic=True),
+    arith.MinSIOp: _intrinsic("smin"),
+    arith.MaxSIOp: _intrinsic("smax"),
+    arith.MinUIOp: _intrinsic("umin"),
+    arith.MaxUIOp: _intrinsic("umax"),
+    arith.AddfOp: _binary(f"fadd {FAST}"),
+    arith.SubfOp: _binary(f"fsub {FAST}"),
+    arith.MulfOp: _binary(f"fmul {FAST}"),
+    arith.DivfOp: _binary("fdiv"),
+    arith.NegfOp: _negate,
+    arith.MaximumfOp: _extremum("ugt", "maximum"),
+    arith.MinimumfOp: _extremum("ult", "minimum"),
+    arith.MaxnumfOp: _intrinsic("maxnum"),
+    arith.MinnumfOp: _intrinsic("minnum"),
+    arith.CmpiOp: _compare_integers,
+    arith.CmpfOp: _compare_floats,
+    arith.SelectOp: _select,
+    arith.IndexCastOp: _index_cast,
+    arith.ExtSIOp: _convert("sext"),
+    arith.ExtUIOp: _convert("zext"),
+    arith.TruncIOp: _convert("trunc"),
+    arith.SIToFPOp: _convert("sitofp"),
+    arith.UIToFPOp: _convert("uitofp"),
+    arith.FPToSIOp: _float_to_integer(signed=True),
+    arith.FPToUIOp: _float_to_integer(signed=False),
+    arith.ExtFOp: _convert("fpext"),
+    arith.TruncFOp: _convert("fptrunc"),
+    arith.BitcastOp: _convert("bitcast"),
+    math.AbsFOp: _intrinsic("fabs"),
+    math.AbsIOp: _integer_absolute,
+    math.SqrtOp: _intrinsic("sqrt"),
+    math.RsqrtOp: _wide(_reciprocal_root),
+    math.ExpOp: _polynomial("exp", polynomials.exp),
+    math.LogOp: _polynomial("log", polynomials.log),
+    math.TanhOp: _polynomial("tanh", polynomials.tanh),
+    math.ErfOp: _polynomial("erf", polynomials.erf),
+    math.FloorOp: _intrinsic("floor"),
+    math.CeilOp: _intrinsic("ceil"),
+    math.TruncOp: _intrinsic("trunc"),
+    math.RoundEvenOp: _intrinsic("roundeven"),
+    math.RoundOp: _intrinsic("round"),
+    math.CopySignOp: _intrinsic("copysign"),
+    math.FmaOp: _intrinsic("fma"),
+    math.PowFOp: _power,
+    math.IPowIOp: _integer_power,
+    math.SinOp: _c_function("sin"),
+    math.CosOp: _c_function("cos"),
+    math.TanOp: _c_function("tan"),
+    math.AsinOp: _c_function("asin"),
+    math.AcosOp: _c_function("acos"),
+    math.AtanOp: _c_function("atan"),
+    math.SinhOp: _c_function("sinh"),
+    math.CoshOp: _c_function("cosh"),
+    math.AsinhOp: _c_function("asinh"),
+    math.AcoshOp: _c_function("acosh"),
+    math.AtanhOp: _c_function("atanh"),
+    math.Log2Op: _c_function("log2"),
+    math.Log10Op: _c_function("log10"),
+    math.Log1pOp: _c_function("log1p"),
+    math.Exp2Op: _c_function("exp2"),
+    math.ExpM1Op: _c_function("expm1"),
+    math.CbrtOp: _c_function("cbrt"),
+}
+"""Every scalar op that host code can be made for."""
