@@ -4,8 +4,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from partita.analysis.structural_hash import Part, signature, text_digest
 
-DIGITS = 32
-
 
 def canonical_order(block: Block) -> tuple[Operation, ...]:
     """Return the ops of a block so that any topological listing of them gives the same order.
@@ -34,7 +32,7 @@ def canonical_order(block: Block) -> tuple[Operation, ...]:
             default=-1,
         )
         source = text_digest(
-            " ".join((texts.of(op), *(above[value] for value in operands))), DIGITS
+            " ".join((texts.of(op), *(above[value] for value in operands)))
         )
         sources[op] = source
         for index, result in enumerate(op.results):
@@ -42,7 +40,7 @@ def canonical_order(block: Block) -> tuple[Operation, ...]:
     below: dict[Operation, list[str]] = {op: [] for op in ops}
     targets: dict[Operation, str] = {}
     for op in reversed(ops):
-        target = text_digest(" ".join(sorted(below[op])), DIGITS)
+        target = text_digest(" ".join(sorted(below[op])))
         targets[op] = target
         for position, value in enumerate(_operands(op, block)):
             if isinstance(owner := value.owner, Operation):

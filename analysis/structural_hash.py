@@ -11,6 +11,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from partita.dialects.partita import ORIGIN
 
+DIGITS = 32
+"""Hexadecimal digits of a digest: blake2b-128."""
+
 Part: TypeAlias = "str | int | Attribute | Key"
 Key: TypeAlias = "tuple[Part, ...]"
 """Nested tuples of names, numbers and attributes."""
@@ -32,9 +35,9 @@ class Dataflow:
     key: Key
     """Equal to another's exactly if both compute the same from their arguments; says nothing of origins."""
 
-    def digest(self, digits: int = 32) -> str:
-        """Return the first hexadecimal digits of the key's blake2b; the same in every process."""
-        return text_digest(key_text(self.key), digits)
+    def digest(self) -> str:
+        """Return the digest of the key; the same in every process."""
+        return text_digest(key_text(self.key))
 
 
 def dataflow(
@@ -106,9 +109,9 @@ def key_text(key: Key) -> str:
     )
 
 
-def text_digest(text: str, digits: int) -> str:
-    """Return that many (even) hexadecimal digits of the blake2b of a text."""
-    return blake2b(text.encode(), digest_size=digits // 2).hexdigest()
+def text_digest(text: str) -> str:
+    """Return the digest of a text."""
+    return blake2b(text.encode(), digest_size=DIGITS // 2).hexdigest()
 
 
 def _first(item: tuple[str, Attribute]) -> str:

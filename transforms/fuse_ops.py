@@ -14,7 +14,7 @@ from xdsl.utils.symbol_table import get_name_if_symbol
 
 from partita.analysis.diagnostics import fail
 from partita.analysis.fusion import FusionGroup, FusionLimits, fusion_groups, is_splat
-from partita.analysis.structural_hash import Dataflow, Key, dataflow
+from partita.analysis.structural_hash import DIGITS, Dataflow, Key, dataflow
 from partita.dialects.partita import KERNEL, inherit_origins
 
 STEM_LENGTH = 40
@@ -120,6 +120,7 @@ def kernel_names(
         names |= {key: name for key, name in proposed.items() if counts[name] == 1}
         pending = {key: pending[key] for key in proposed if key not in names}
         digits += 1
+        assert digits <= DIGITS, "unequal kernels have unequal digests"
     return names
 
 
