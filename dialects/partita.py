@@ -31,6 +31,12 @@ SIGNATURE = "partita.signature"
 Its results are the last arguments, in order.
 """
 
+OFFSET = "partita.offset"
+"""Integer attribute of a `memref.alloc` of the entry: where in the arena it stands, in bytes."""
+
+ARENA = "partita.arena"
+"""Integer attribute of the entry over buffers: the size of its arena, in bytes."""
+
 MAX_ORIGINS = 64
 """More nodes than this are not listed in one origin, so that long chains merge in linear time."""
 

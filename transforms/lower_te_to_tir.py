@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
+    AnyFloat,
     ArrayAttr,
     DictionaryAttr,
     FloatAttr,
     FunctionType,
     IntegerAttr,
+    IntegerType,
     MemRefType,
     ModuleOp,
     TensorType,
@@ -251,7 +253,7 @@ def _init(compute: te.ComputeOp, outputs: Sequence[SSAValue]) -> Region:
     """Return the init of the block: what each output starts from."""
     block = _axes(compute.axes)
     for init, output in zip(compute.inits, outputs, strict=True):
-        assert isinstance(init, FloatAttr | IntegerAttr)
+        assert isa(init, FloatAttr[AnyFloat] | IntegerAttr[IntegerType])
         constant = arith.ConstantOp(init)
         block.add_ops(
             (

@@ -1,9 +1,18 @@
 """What each `arith` and `math` op is in LLVM: a table, by op type."""
 
 from collections.abc import Callable, Mapping
+from math import isnan
 
 from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+)
 from xdsl.ir import Operation
+from xdsl.utils.hints import isa
 
 from partita.targets.host import polynomials
 from partita.targets.host.emitter import FAST, Emitter, Value, llvm_type
@@ -88,22 +97,21 @@ def _c_function(name: str) -> Rule:
 
 def _constant(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
     assert isinstance(op, arith.ConstantOp)
-    data = op.value.value.data
-    return emitter.constant(data, llvm_type(op.result.type))
+    return emitter.constant(_number(op), llvm_type(op.result.type))
 
 
 def _compare_integers(
     emitter: Emitter, op: Operation, values: tuple[Value, ...]
 ) -> Value:
     assert isinstance(op, arith.CmpiOp)
-    return emitter.binary(f"icmp {_CMPI[op.predicate.value.data]}", *values, "i1")
+    return emitter.binary(f"icmp {_CMPI[op.predicate.value.data]}", *values, type="i1")
 
 
 def _compare_floats(
     emitter: Emitter, op: Operation, values: tuple[Value, ...]
 ) -> Value:
     assert isinstance(op, arith.CmpfOp)
-    return emitter.binary(f"fcmp {_CMPF[op.predicate.value.data]}", *values, "i1")
+    return emitter.binary(f"fcmp {_CMPF[op.predicate.value.data]}", *values, type="i1")
 
 
 def _select(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
@@ -127,7 +135,7 @@ def _extremum(predicate: str, intrinsic: str) -> Rule:
             (values[1], values[0], op.operands[0]),
         ):
             constant = operand.owner
-            if isinstance(constant, arith.ConstantOp) and _is_number(constant):
+            if isinstance(constant, arith.ConstantOp) and not isnan(_number(constant)):
                 keep = emitter.binary(f"fcmp {predicate}", value, other, "i1")
                 return emitter.select(keep, value, other)
         return emitter.intrinsic(intrinsic, *values)
@@ -135,9 +143,12 @@ def _extremum(predicate: str, intrinsic: str) -> Rule:
     return apply
 
 
-def _is_number(constant: arith.ConstantOp) -> bool:
-    data = constant.value.value.data
-    return data == data
+def _number(constant: arith.ConstantOp) -> int | float:
+    value = constant.value
+    if isa(value, FloatAttr[AnyFloat]):
+        return value.value.data
+    assert isa(value, IntegerAttr[IntegerType | IndexType])
+    return value.value.data
 
 
 def _float_to_integer(signed: bool) -> Rule:
@@ -219,7 +230,7 @@ def _power(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
         return emitter.convert("fptrunc", emitter.intrinsic("pow", *wide), "half")
     constant = op.operands[1].owner
     if isinstance(constant, arith.ConstantOp):
-        data = constant.value.value.data
+        data = _number(constant)
         if data == 2.0:
             return emitter.binary("fmul contract", base, base)
         if data == 3.0:
