@@ -53,5 +53,5 @@ class Machine:
 def _some(names: Iterable[str]) -> str:
     """Return the first four names, and how many more there are."""
     names = sorted(names)
-    more = f" and {len(names) - 4} more features" if len(names) > 4 else ""
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
     return ", ".join(names[:4]) + more
