@@ -82,6 +82,20 @@ def plus(lhs: Sum, rhs: Sum, times: int = 1) -> Sum:
     )
 
 
+def dimension(position: int, dims: Sequence[Interval]) -> Sum:
+    """Return the sum that is one dimension, or its value if it has only one."""
+    low, high = dims[position]
+    return Sum(low) if low == high else Sum(0, ((Atom(DIM, position), 1),))
+
+
+def dimensions_of(value: Sum) -> set[int]:
+    """Return the positions of the dimensions that occur in a sum."""
+    found: set[int] = set()
+    for atom, _ in value.terms:
+        found |= {atom.number} if atom.kind == DIM else dimensions_of(atom.dividend)
+    return found
+
+
 def atom_bounds(atom: Atom, dims: Sequence[Interval]) -> Interval:
     """Return the least and the greatest value of an atom."""
     if atom.kind == DIM:
@@ -228,16 +242,22 @@ def _combined(
             return quotient(plus(lhs, Sum(rhs.constant - 1)), rhs.constant, dims)
 
 
-def as_sum(expr: AffineExpr, dims: Sequence[Interval]) -> Sum:
-    """Return an expression as a sum, simplified by the ranges of its dimensions."""
+def as_sum(
+    expr: AffineExpr, dims: Sequence[Interval], arguments: Sequence[Sum] | None = None
+) -> Sum:
+    """Return an expression as a sum, simplified by the ranges of its dimensions.
+
+    With `arguments`, the expression is of these, and they are of the dimensions.
+    """
     match expr:
         case AffineConstantExpr(value=value):
             return Sum(value)
         case AffineDimExpr(position=position):
-            low, high = dims[position]
-            return Sum(low) if low == high else Sum(0, ((Atom(DIM, position), 1),))
+            if arguments is not None:
+                return arguments[position]
+            return dimension(position, dims)
         case AffineBinaryOpExpr(kind=kind, lhs=left, rhs=right):
-            lhs, rhs = as_sum(left, dims), as_sum(right, dims)
+            lhs, rhs = as_sum(left, dims, arguments), as_sum(right, dims, arguments)
             return joined(_combined(kind, lhs, rhs, dims), dims)
         case _:
             raise ValueError(f"unexpected affine expression {expr}")
