@@ -16,6 +16,7 @@ from partita.interpreters.module import (
     run_function,
 )
 from partita.interpreters.relay import RELAY, evaluate
+from partita.interpreters.te import TE
 from partita.weights import Array
 
 
@@ -25,7 +26,10 @@ def _relay(
     return evaluate(cast(RelayOp, op), operands)
 
 
-TABLES: tuple[Mapping[type[Operation], Impl], ...] = ({op: _relay for op in RELAY},)
+TABLES: tuple[Mapping[type[Operation], Impl], ...] = (
+    {op: _relay for op in RELAY},
+    TE,
+)
 """What the ops of each level mean."""
 
 

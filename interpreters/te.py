@@ -23,6 +23,7 @@ from xdsl.ir.affine import (
 )
 
 from partita.dialects.te import ComputeOp, ReadOp, YieldOp
+from partita.interpreters.module import Impl, Interpreter
 from partita.interpreters.scalar import (
     INDEX,
     Array,
@@ -262,3 +263,14 @@ def _reduction(op: ComputeOp) -> np.ufunc | None:
     ufunc = _REDUCTIONS.get(type(first))
     arithmetic = first.operands[0].type != i1 or ufunc in _BITWISE
     return ufunc if arithmetic else None
+
+
+def _compute(
+    op: Operation, operands: tuple[Array, ...], interpreter: Interpreter
+) -> tuple[Array, ...]:
+    assert isinstance(op, ComputeOp)
+    return evaluate_compute(op, interpreter.value)
+
+
+TE: Mapping[type[Operation], Impl] = {ComputeOp: _compute}
+"""What each op means; reads and yields are part of a compute."""
