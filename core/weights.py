@@ -2,17 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
-from partita.errors import WeightsError
-
-Array = NDArray[np.generic]
+from partita.errors import ArtifactError, WeightsError
+from partita.runtime.tensors import Array, decode, digest, encode
 
 
 @dataclass(frozen=True)
@@ -34,14 +30,6 @@ class Weight:
         return self.array
 
 
-def digest(array: Array) -> str:
-    """Return the hex blake2b-128 over dtype, shape and little-endian bytes of an array."""
-    state = blake2b(digest_size=16)
-    state.update(f"{array.dtype.str}{array.shape}".encode())
-    state.update(np.ascontiguousarray(array).view(np.uint8).reshape(-1).data)
-    return state.hexdigest()
-
-
 def weight(array: Array) -> Weight:
     """Make a handle; the array is hashed once, made contiguous and read-only."""
     shape = array.shape
@@ -53,37 +41,38 @@ def weight(array: Array) -> Weight:
 
 
 class WeightFile(Mapping[str, Array]):
-    """The arrays of a safetensors file, by digest, read when asked for."""
+    """The arrays of a safetensors file, by digest, mapped where they lie and compared with it when asked for."""
 
     def __init__(self, path: Path):
         self._path = path
         try:
-            self._file = safe_open(path, framework="numpy")
-            self._names = frozenset(self._file.keys())
-        except (OSError, SafetensorError) as error:
-            raise WeightsError(f"cannot read weights from {path}: {error}") from None
+            with path.open("rb") as stream:
+                data = memoryview(mmap(stream.fileno(), 0, access=ACCESS_READ))
+            self._arrays = decode(data, "the file")
+        except (OSError, ValueError, ArtifactError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise WeightsError(f"cannot read weights from {path}: {reason}") from None
 
     def __getitem__(self, name: str) -> Array:
-        if name not in self._names:
-            raise KeyError(name)
-        array: Array = self._file.get_tensor(name)
+        array = self._arrays[name]
         if digest(array) != name:
             raise WeightsError(f"weight {name} of {self._path} does not match its name")
-        array.flags.writeable = False
         return array
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._names))
+        return iter(sorted(self._arrays))
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._arrays)
 
 
 def write_weights(path: Path, weights: Iterable[Weight]) -> None:
     """Write each weight once, under its digest; nothing is left behind on failure."""
     partial = path.with_name(path.name + ".partial")
+    header, contents = encode({each.digest: each.content() for each in weights})
     try:
-        save_file({each.digest: each.content() for each in weights}, partial)
+        with partial.open("wb") as stream:
+            stream.writelines((header, *contents))
         partial.replace(path)
     except OSError as error:
         raise WeightsError(f"cannot write weights to {path}: {error}") from None

@@ -108,18 +108,24 @@ def decode(data: memoryview, where: str) -> dict[str, Array]:
     """Return the arrays of a safetensors file as read-only views of `data`."""
     size = header_size(data, where)
     entries = Node.parse(bytes(data[8:size]), f"{where}: header").fields()
+    entries.pop("__metadata__", None)
+
+    def place(name: str) -> tuple[int, ...]:
+        return entries[name]["data_offsets"].each(Node.integer)
+
     dtypes = {name: np.dtype(dtype) for dtype, name in SAFETENSORS.items()}
     body = np.frombuffer(data[size:], np.uint8)
     body.flags.writeable = False
     arrays: dict[str, Array] = {}
     position = 0
-    for name, node in entries.items():
+    for name in sorted(entries, key=place):
+        node = entries[name]
         dtype = dtypes.get(node["dtype"].string())
         if dtype is None:
             raise node["dtype"].fail(f"one of {', '.join(dtypes)}")
         shape = node["shape"].each(Node.integer)
         start, end = position, position + prod(shape) * dtype.itemsize
-        if node["data_offsets"].each(Node.integer) != (start, end) or end > len(body):
+        if place(name) != (start, end) or end > len(body):
             raise node["data_offsets"].fail(f"[{start}, {end}]")
         arrays[name] = body[start:end].view(dtype).reshape(shape)
         position = end
