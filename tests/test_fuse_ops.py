@@ -1,6 +1,8 @@
 """Fusion keeps results and limits, makes no cycles, and does not look at the order of a listing."""
 
+import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -8,14 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, UnitAttr, f32
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.builtin import Builtin, ModuleOp, UnitAttr, f32
+from xdsl.dialects.func import Func, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.parser import Parser
 from xdsl.utils.exceptions import PassFailedException
 
 from partita.analysis.fusion import fusion_pattern, is_splat
 from partita.analysis.structural_hash import Dataflow, Key, dataflow, function_dataflow
 from partita.analysis.verification import verify
+from partita.dialects import ALL_DIALECTS
 from partita.dialects.partita import ENTRY, KERNEL
 from partita.dialects.relay import (
     AddOp,
@@ -267,3 +271,15 @@ def test_limits_below_one_are_refused(option: str) -> None:
     message = f"expected {option.replace('_', '-')} of at least 1, got 0"
     with pytest.raises(PassFailedException, match=message):
         FuseOpsPass(**{option: 0}).apply(Context(), chain(1))
+
+
+def test_the_example_of_the_documentation_is_what_the_pass_does() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "fusion.md").read_text()
+    ctx = Context()
+    for dialect in (Builtin, Func, *ALL_DIALECTS):
+        ctx.load_dialect(dialect)
+    before, after = (
+        Parser(ctx, each).parse_module()
+        for each in re.findall(r"```mlir\n(.*?)```", text, re.DOTALL)
+    )
+    assert str(fused(before)) == str(after)
