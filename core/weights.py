@@ -78,3 +78,6 @@ def write_weights(path: Path, weights: Iterable[Weight]) -> None:
         raise WeightsError(f"cannot write weights to {path}: {error}") from None
     finally:
         partial.unlink(missing_ok=True)
+
+
+__all__ = ["Array", "Weight", "WeightFile", "digest", "weight", "write_weights"]

@@ -71,6 +71,7 @@ from partita.dialects.relay import (
 from partita.interpreters.scalar import (
     error_function,
     integer_power,
+    saturated,
     truncated_quotient,
 )
 from partita.shapes import dtype_of
@@ -149,7 +150,13 @@ def _clip(op: ClipOp, data: Array) -> Array:
 
 
 def _cast(op: CastOp, data: Array) -> Array:
-    return data.astype(dtype_of(op.to))
+    return _converted(data, dtype_of(op.to))
+
+
+def _converted(data: Array, dtype: np.dtype[np.generic]) -> Array:
+    if data.dtype.kind == "f" and dtype.kind in "iu":
+        return saturated(data, dtype)
+    return data.astype(dtype)
 
 
 def _divide(lhs: Array, rhs: Array) -> Array:
@@ -162,7 +169,7 @@ def _power(lhs: Array, rhs: Array) -> Array:
     if lhs.dtype.kind != "f" and rhs.dtype.kind != "f":
         return integer_power(lhs, rhs)
     wide = np.float64 if lhs.dtype.kind != "f" or rhs.dtype.kind != "f" else None
-    return np.power(lhs, rhs, dtype=wide).astype(lhs.dtype)
+    return _converted(np.power(lhs, rhs, dtype=wide), lhs.dtype)
 
 
 def _mod(op: ModOp, lhs: Array, rhs: Array) -> Array:

@@ -18,6 +18,7 @@ from partita.dialects.relay.pool import Pool2dOp
 from partita.dialects.relay.window import window_shape
 from partita.interpreters.relay.elementwise import RelayImpl
 from partita.interpreters.relay.reduction import accumulator, lowest
+from partita.shapes import Shape
 from partita.weights import Array
 
 EXACT_TERMS = 1 << 22
@@ -89,40 +90,46 @@ def _matmul(_: MatmulOp, lhs: Array, rhs: Array) -> Array:
     return product(lhs, rhs)
 
 
-def _pooled(op: Pool2dOp, image: Array, value: Array, padding: Sequence[int]) -> Array:
-    """View an image, surrounded by a value, as the windows of a pool; an overhanging one is filled up."""
-    kernel, strides, dilation = ints(op.kernel), ints(op.strides), ints(op.dilation)
-    spatial = window_shape(
-        image.shape[2:], kernel, strides, padding, dilation, bool(op.ceil_mode)
+def _spatial(op: Pool2dOp, data: Array) -> Shape:
+    """Return how many windows of a pool there are along each axis."""
+    return window_shape(
+        data.shape[2:],
+        ints(op.kernel),
+        ints(op.strides),
+        ints(op.padding),
+        ints(op.dilation),
+        bool(op.ceil_mode),
     )
-    overhang = [
-        max(
-            0,
-            (spatial[axis] - 1) * strides[axis]
-            + (kernel[axis] - 1) * dilation[axis]
-            + 1
-            - (image.shape[axis + 2] + padding[axis] + padding[axis + 2]),
+
+
+def _pooled(op: Pool2dOp, image: Array, value: Array, spatial: Shape) -> Array:
+    """View padded images as the windows of a pool, after filling up with a value those that hang over the end."""
+    kernel, strides, dilation = ints(op.kernel), ints(op.strides), ints(op.dilation)
+    bottom, right = (
+        max(0, (count - 1) * stride + (taps - 1) * gap + 1 - extent)
+        for count, stride, taps, gap, extent in zip(
+            spatial, strides, kernel, dilation, image.shape[2:], strict=True
         )
-        for axis in (0, 1)
-    ]
-    filled = padded(padded(image, padding, value), (0, 0, *overhang), value)
+    )
+    filled = padded(image, (0, 0, bottom, right), value)
     return windows(filled, kernel, strides, dilation, spatial)
 
 
 def _max_pool2d(op: MaxPool2dOp, data: Array) -> Array:
-    view = _pooled(op, data, lowest(data.dtype), ints(op.padding))
-    return np.max(view, axis=(4, 5))
+    value = lowest(data.dtype)
+    image = padded(data, ints(op.padding), value)
+    return np.max(_pooled(op, image, value, _spatial(op, data)), axis=(4, 5))
 
 
 def _avg_pool2d(op: AvgPool2dOp, data: Array) -> Array:
-    padding, zero = ints(op.padding), np.zeros(())
-    view = _pooled(op, data, zero, padding)
-    total = np.add.reduce(view, (4, 5), accumulator(data.dtype))
-    counted = np.ones((1, 1, *data.shape[2:]))
-    if op.count_include_pad:
-        counted = padded(counted, padding, np.ones(()))
-        padding = (0, 0, 0, 0)
-    return np.divide(total, np.add.reduce(_pooled(op, counted, zero, padding), (4, 5)))
+    zero, spatial = np.zeros(()), _spatial(op, data)
+    image = padded(data, ints(op.padding), zero)
+    inside = np.asarray(1.0 if op.count_include_pad else 0.0)
+    counted = padded(np.ones((1, 1, *data.shape[2:])), ints(op.padding), inside)
+    total = np.add.reduce(
+        _pooled(op, image, zero, spatial), (4, 5), accumulator(data.dtype)
+    )
+    return np.divide(total, np.add.reduce(_pooled(op, counted, zero, spatial), (4, 5)))
 
 
 NN: Mapping[type[RelayOp], RelayImpl] = {
