@@ -1,0 +1,136 @@
+"""Ops that are defined by other ops: functions of the model, and those of ONNX's own op schemas."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import onnx
+from onnx import AttributeProto, defs
+
+from partita.errors import ModelError
+
+FunctionKey = tuple[str, str, str]
+"""Domain, name, overload."""
+
+
+def domain_of(domain: str) -> str:
+    """Return the domain by its short name: ONNX's own is "" or "ai.onnx"."""
+    return "" if domain == "ai.onnx" else domain
+
+
+def schema_of(op_type: str, opset: int, domain: str) -> defs.OpSchema | None:
+    """Return the schema of an op in an opset, `None` if ONNX knows none."""
+    try:
+        return defs.get_schema(op_type, opset, domain)
+    except defs.SchemaError:
+        return None
+
+
+def opsets_of(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
+    """Return the opset version of each domain."""
+    return {domain_of(each.domain): each.version for each in imports}
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where a node stands: in the graph, or in the body of a function that a node of the graph calls."""
+
+    opsets: Mapping[str, int]
+
+    caller: str | None = None
+    """The node of the graph whose expansion this is; origins and messages name it."""
+
+
+def functions_of(model: onnx.ModelProto) -> dict[FunctionKey, onnx.FunctionProto]:
+    """Return the functions that a model brings along."""
+    return {
+        (domain_of(each.domain), each.name, each.overload): each
+        for each in model.functions
+    }
+
+
+def key_of(node: onnx.NodeProto) -> FunctionKey:
+    """Return what a node calls, if it is a function."""
+    return (domain_of(node.domain), node.op_type, node.overload)
+
+
+def schema_function(
+    node: onnx.NodeProto,
+    opset: int,
+    types: Callable[[], Sequence[onnx.TypeProto]] | None,
+) -> onnx.FunctionProto | None:
+    """Return the function by which ONNX defines an op, `None` if there is none.
+
+    Some depend on the types of the node's inputs, given by `types`; without it, those are not found.
+    """
+    schema = schema_of(node.op_type, opset, domain_of(node.domain))
+    if schema is None:
+        return None
+    fixed = [v for v in schema.function_opset_versions if v <= opset]
+    contextual = [
+        v for v in schema.context_dependent_function_opset_versions if v <= opset
+    ]
+    if fixed:
+        text = schema.get_function_with_opset_version(max(fixed))
+    elif contextual and types is not None:
+        text = schema.get_context_dependent_function_with_opset_version(
+            max(contextual),
+            node.SerializeToString(),
+            [each.SerializeToString() for each in types()],
+        )
+    else:
+        return None
+    function = onnx.FunctionProto()
+    function.ParseFromString(text)
+    return function if function.node else None
+
+
+def depends_on_types(node: onnx.NodeProto, opset: int) -> bool:
+    """Say whether ONNX defines an op by a function that depends on the types of inputs."""
+    schema = schema_of(node.op_type, opset, domain_of(node.domain))
+    return schema is not None and schema.has_context_dependent_function
+
+
+def expand(
+    node: onnx.NodeProto, function: onnx.FunctionProto, prefix: str
+) -> Iterator[onnx.NodeProto]:
+    """Make the nodes of a call: formal names replaced by actual ones, inner names made unique by a prefix.
+
+    An input that the call leaves out is left out in the body, an output likewise.
+    """
+    attributes = {each.name: each for each in function.attribute_proto}
+    attributes.update({each.name: each for each in node.attribute})
+    names: dict[str, str] = {"": ""}
+    names.update(dict.fromkeys(function.input, ""))
+    names.update(zip(function.input, node.input, strict=False))
+    names.update(
+        (formal, actual)
+        for formal, actual in zip(function.output, node.output, strict=False)
+        if actual
+    )
+    for inner in function.node:
+        made = onnx.NodeProto()
+        made.CopyFrom(inner)
+        made.name = f"{prefix}{inner.name or inner.op_type}"
+        for field in (made.input, made.output):
+            field[:] = [names.get(name, f"{prefix}{name}") for name in field]
+        del made.attribute[:]
+        made.attribute.extend(_bound(inner.attribute, attributes))
+        yield made
+
+
+def _bound(
+    own: Iterable[AttributeProto], given: Mapping[str, AttributeProto]
+) -> Iterator[AttributeProto]:
+    """Replace references to the attributes of a call by their values; one that is not given is left out."""
+    for attribute in own:
+        if attribute.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS):
+            raise ModelError(
+                f"a function has a subgraph as attribute {attribute.name}, which is not supported"
+            )
+        if not attribute.ref_attr_name:
+            yield attribute
+        elif attribute.ref_attr_name in given:
+            bound = AttributeProto()
+            bound.CopyFrom(given[attribute.ref_attr_name])
+            bound.name = attribute.name
+            yield bound

@@ -1,0 +1,237 @@
+"""From a model to a module: one function, whose ops stand for the nodes."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+from onnx import AttributeProto, helper
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from partita.dialects.partita import ENTRY, NAME
+from partita.errors import ModelError
+from partita.frontends.onnx.builder import Builder, Initializer
+from partita.frontends.onnx.functions import (
+    FunctionKey,
+    Scope,
+    domain_of,
+    expand,
+    functions_of,
+    key_of,
+    opsets_of,
+    schema_function,
+    schema_of,
+)
+from partita.frontends.onnx.graph import (
+    check_attributes,
+    check_functions,
+    check_opsets,
+    check_supported,
+    label_of,
+    ordered,
+)
+from partita.frontends.onnx.node import Node, Operand
+from partita.frontends.onnx.operators import CONVERTERS
+from partita.frontends.onnx.shapes import Shapes, input_types, way_out
+from partita.frontends.onnx.source import Source, read_source
+from partita.shapes import DYNAMIC, dtype_of, element_of, shape_of
+
+
+def import_onnx(
+    model: str | Path | bytes | onnx.ModelProto, shapes: Shapes | None = None
+) -> ModuleOp:
+    """Make a module of one entry function of `relay` ops from an ONNX model.
+
+    `shapes` makes dynamic dimensions static: by the name of an input, or of a symbolic dimension
+    (`{"N": (1,)}`). Other dimensions stay dynamic as far as ops can carry them.
+    Raises `ModelError`, with one sentence, for a model that is broken or holds what is not supported.
+    """
+    return import_source(read_source(model), shapes or {})
+
+
+def import_source(source: Source, shapes: Shapes) -> ModuleOp:
+    """Make a module from a model that has been read."""
+    model, graph = source.model, source.model.graph
+    opsets = check_opsets(model)
+    functions = functions_of(model)
+    check_functions(functions)
+    check_supported(model, opsets, frozenset(CONVERTERS))
+    initializers = _initializers(source)
+    inputs = [each for each in graph.input if each.name not in initializers]
+    _check_distinct([each.name for each in inputs], "input")
+    order = ordered(graph, [*initializers, *(each.name for each in inputs)])
+    types = input_types(inputs, shapes)
+    block = Block(arg_types=types)
+    values: dict[str, Operand] = {"": None, **initializers}
+    for each, argument in zip(inputs, block.args, strict=True):
+        values[each.name] = argument
+        if SSAValue.is_valid_name(each.name):
+            argument.name_hint = each.name
+    names = [each.name for each in inputs]
+    conversion = _Conversion(functions, values, Builder(block), way_out(names, types))
+    for index in order:
+        node = graph.node[index]
+        conversion.convert(node, label_of(node, index), Scope(opsets))
+    results = [_result(each.name, values) for each in graph.output]
+    for result in results:
+        conversion.builder.place(result)
+    block.add_op(ReturnOp(*results))
+    function = FuncOp(
+        entry_name(graph.name),
+        FunctionType.from_lists(types, [result.type for result in results]),
+        Region(block),
+        "public",
+        arg_attrs=_named(names),
+        res_attrs=_named([each.name for each in graph.output]),
+    )
+    function.attributes[ENTRY] = UnitAttr()
+    return ModuleOp([function])
+
+
+def entry_name(graph_name: str) -> str:
+    """Make a symbol of a graph's name."""
+    name = re.sub(r"\W+", "_", graph_name, flags=re.ASCII).strip("_")
+    return f"_{name}" if name[:1].isdecimal() else name or "main"
+
+
+def _named(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
+    return ArrayAttr(DictionaryAttr({NAME: StringAttr(name)}) for name in names)
+
+
+def _initializers(source: Source) -> dict[str, Initializer]:
+    graph = source.model.graph
+    dense = [(each.name, each) for each in graph.initializer]
+    sparse = [(each.values.name, each) for each in graph.sparse_initializer]
+    _check_distinct([name for name, _ in (*dense, *sparse)], "initializer")
+    return {
+        name: Initializer(each, name, source.folder) for name, each in (*dense, *sparse)
+    }
+
+
+def _check_distinct(names: Sequence[str], what: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen or not name:
+            raise ModelError(
+                f"expected {what}s of distinct names, got {name or 'an empty one'}"
+                + (" twice" if name else "")
+            )
+        seen.add(name)
+
+
+def _result(name: str, values: dict[str, Operand]) -> SSAValue:
+    value = values.get(name)
+    if value is None:
+        raise ModelError(
+            f"output {name} is no input, no initializer, and no output of a node"
+        )
+    return value.value if isinstance(value, Initializer) else value
+
+
+@dataclass
+class _Conversion:
+    """The state of one import: values by name, and where ops go."""
+
+    functions: dict[FunctionKey, onnx.FunctionProto]
+
+    values: dict[str, Operand]
+
+    builder: Builder
+
+    way_out: str
+
+    expansions: int = 0
+
+    def convert(self, node: onnx.NodeProto, label: str, scope: Scope) -> None:
+        """Convert a node, or what the functions it calls consist of, innermost last."""
+        pending: list[Iterator[tuple[onnx.NodeProto, Scope]]] = [iter([(node, scope)])]
+        while pending:
+            step = next(pending[-1], None)
+            if step is None:
+                pending.pop()
+                continue
+            each, inner = step
+            function = self._function(each, inner, label)
+            if function is None:
+                self._convert_one(each, label, inner)
+                continue
+            self.expansions += 1
+            body = expand(each, function, f"{label}/{self.expansions}/")
+            below = Scope(opsets_of(function.opset_import), label)
+            pending.append((made, below) for made in body)
+
+    def _function(
+        self, node: onnx.NodeProto, scope: Scope, label: str
+    ) -> onnx.FunctionProto | None:
+        """Return the body to put in place of a node, `None` if there is a converter."""
+        local = self.functions.get(key_of(node))
+        if local is not None:
+            return local
+        domain = domain_of(node.domain)
+        if (domain, node.op_type) in CONVERTERS:
+            return None
+        function = schema_function(
+            node, scope.opsets[domain], lambda: self._types(node)
+        )
+        if function is None:
+            raise ModelError(
+                f"not supported: node {label} ({node.op_type} of domain {domain or 'ai.onnx'})"
+            )
+        return function
+
+    def _types(self, node: onnx.NodeProto) -> list[onnx.TypeProto]:
+        return [_type_proto(self.values[name]) for name in node.input]
+
+    def _convert_one(self, proto: onnx.NodeProto, label: str, scope: Scope) -> None:
+        domain = domain_of(proto.domain)
+        opset = scope.opsets.get(domain, 0)
+        schema = schema_of(proto.op_type, opset, domain)
+        converter = CONVERTERS.get((domain, proto.op_type))
+        if converter is None or (schema is None and not domain):
+            raise ModelError(
+                f"not supported: node {label} ({proto.op_type} of domain {domain or 'ai.onnx'})"
+            )
+        attributes: dict[str, AttributeProto] = (
+            {each.name: each for each in proto.attribute}
+            if schema is None
+            else check_attributes(proto, label, schema)
+        )
+        operands = tuple(self.values[name] for name in proto.input)
+        node = Node(
+            proto, label, opset, operands, attributes, self.builder, self.way_out
+        )
+        try:
+            results = converter(node)
+        except VerifyException as error:
+            node.fail(str(error))
+        if isinstance(results, SSAValue):
+            results = (results,)
+        for index, name in enumerate(proto.output):
+            if not name:
+                continue
+            value = results[index] if index < len(results) else None
+            if value is None:
+                node.fail(f"output {index + 1} is not supported")
+            self.values[name] = value
+
+
+def _type_proto(operand: Operand) -> onnx.TypeProto:
+    """Return the ONNX type of a value; an empty one if it is left out."""
+    if operand is None:
+        return onnx.TypeProto()
+    value = operand.value if isinstance(operand, Initializer) else operand
+    return helper.make_tensor_type_proto(
+        helper.np_dtype_to_tensor_dtype(dtype_of(element_of(value))),
+        [None if extent == DYNAMIC else extent for extent in shape_of(value)],
+    )
