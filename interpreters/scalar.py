@@ -186,6 +186,18 @@ def _round_away(array: Array) -> Array:
     )
 
 
+def saturated(array: Array, dtype: np.dtype[np.generic]) -> Array:
+    """Convert floats to integers: toward zero, to the nearest that there is, and NaN to zero."""
+    info = np.iinfo(dtype.name)
+    wide = array.astype(np.float64)
+    end = float(info.max) if info.bits < 64 else float(info.max + 1)
+    inside = np.clip(
+        wide, float(info.min), np.nextafter(end, 0) if end > info.max else end
+    )
+    whole = np.where(np.isnan(inside), 0, inside).astype(dtype)
+    return np.where(wide >= end, np.asarray(info.max, dtype), whole)
+
+
 def _reciprocal_root(array: Array) -> Array:
     return np.divide(np.ones((), array.dtype), np.sqrt(array))
 

@@ -24,8 +24,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from partita.dialects import relay
 from partita.dialects.partita import ENTRY, KERNEL
 from partita.interpreters import interpret
+from partita.interpreters.scalar import Array
 from partita.shapes import Shape, element_type, tensor_of
-from partita.weights import Array
 
 Build = Callable[..., relay.RelayOp]
 
