@@ -1,6 +1,6 @@
 """Write LLVM text: values with a number of lanes, instructions, basic blocks, and functions made on demand."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -221,7 +221,7 @@ class Emitter:
         return self.call(name, value.type, value)
 
     @contextmanager
-    def loop(self, lower: Value, upper: Value, stem: str) -> Iterator[Value]:
+    def loop(self, lower: Value, upper: Value, stem: str) -> Generator[Value]:
         """Emit a loop around what is emitted inside; `lower` is below `upper`, unless it may be empty."""
         body, end = self.label(f"{stem}_body"), self.label(f"{stem}_end")
         before, index = self.block, self.name(stem)
@@ -240,7 +240,7 @@ class Emitter:
         self.start(end)
 
     @contextmanager
-    def when(self, condition: Value, stem: str = "when") -> Iterator[None]:
+    def when(self, condition: Value, stem: str = "when") -> Generator[None]:
         """Emit a branch around what is emitted inside."""
         body, end = self.label(stem), self.label(f"{stem}_end")
         self.line(f"br {condition}, label %{body}, label %{end}")

@@ -1,6 +1,6 @@
 """Index expressions in host code: affine over loop variables, made into `i64` arithmetic once per scope."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -62,7 +62,7 @@ class Indices:
         return [dimension.range for dimension in self.dimensions]
 
     @contextmanager
-    def scope(self) -> Iterator[None]:
+    def scope(self) -> Generator[None]:
         """Forget, at the end, values made inside: they do not dominate what follows."""
         count = len(self.dimensions)
         self._made.append({})

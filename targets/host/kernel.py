@@ -1,8 +1,9 @@
 """From a scheduled kernel to LLVM text: one structured walk, loops as loops, blocks as straight code."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -17,6 +18,7 @@ from partita.errors import CodegenError
 from partita.targets.host.emitter import Emitter, Value, bytes_of, integer
 from partita.targets.host.indices import ANY, Dimension, Indices
 from partita.targets.host.memory import Buffer, Memory, buffer_of
+from partita.targets.host.registers import axis_order
 from partita.targets.host.scalar_ops import RULES
 
 STACK_LIMIT = 256 * 1024
@@ -178,10 +180,10 @@ class _Kernel:
             self.vectorized = False
 
     def allocate(self, op: AllocOp) -> None:
-        buffer = buffer_of(self.emitter.name("local"), buffer_type(op.memref))
-        count = 1
-        for extent in buffer.shape:
-            count *= extent
+        buffer = buffer_of(
+            self.emitter.name("local"), buffer_type(op.memref), axis_order(op)
+        )
+        count = prod(buffer.shape)
         self.stack += count * bytes_of(buffer.type)
         if self.stack > STACK_LIMIT:
             raise self.fail(
@@ -272,7 +274,7 @@ class _Kernel:
         return condition
 
     @contextmanager
-    def branch(self, condition: Value | None) -> Iterator[None]:
+    def branch(self, condition: Value | None) -> Generator[None]:
         """Emit what is emitted inside so that it runs only where a condition holds."""
         if condition is None:
             yield

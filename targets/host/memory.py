@@ -23,17 +23,25 @@ from partita.targets.host.indices import Address, Indices
 
 @dataclass(frozen=True)
 class Buffer:
-    """Memory with a shape, dense, the last axis innermost."""
+    """Memory with a shape, dense."""
 
     pointer: str
+
     type: str
     """The LLVM type of an element as it is computed with."""
+
     shape: Shape
+
+    order: tuple[int, ...]
+    """The axes as they lie in memory, outermost first."""
 
     @property
     def strides(self) -> Shape:
         """Elements from one index to the next, on each axis."""
-        return tuple(prod(self.shape[axis + 1 :]) for axis in range(len(self.shape)))
+        strides = [1] * len(self.shape)
+        for inner, axis in enumerate(self.order, 1):
+            strides[axis] = prod(self.shape[each] for each in self.order[inner:])
+        return tuple(strides)
 
     @property
     def element(self) -> str:
@@ -46,9 +54,17 @@ class Buffer:
         return bytes_of(self.type)
 
 
-def buffer_of(pointer: str, type: MemRefType[Attribute]) -> Buffer:
-    """Return the buffer of this type at a pointer."""
-    return Buffer(pointer, llvm_type(type.element_type), type.get_shape())
+def buffer_of(
+    pointer: str, type: MemRefType[Attribute], order: tuple[int, ...] | None = None
+) -> Buffer:
+    """Return the buffer of this type at a pointer, the last axis innermost unless an order is given."""
+    shape = type.get_shape()
+    return Buffer(
+        pointer,
+        llvm_type(type.element_type),
+        shape,
+        tuple(range(len(shape))) if order is None else order,
+    )
 
 
 class Memory:

@@ -5,56 +5,49 @@ from functools import cached_property
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from platformdirs import user_cache_path
 
 from partita.errors import CodegenError, OptionError
 from partita.runtime.llvm import binding
+from partita.runtime.machine import Machine
+
+
+def machine_named(triple: str, cpu: str) -> Machine:
+    """Return a machine by LLVM's names, with the features that its processor always has.
+
+    Raises `OptionError` if LLVM here makes no code for the triple, or does not know the processor.
+    """
+    llvm: Any = binding()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    try:
+        llvm.Target.from_triple(triple)
+    except RuntimeError as error:
+        raise OptionError(
+            f"no host code can be made for triple {triple}: {error}"
+        ) from None
+    return Machine(triple, cpu, frozenset())
 
 
 @dataclass(frozen=True)
-class Processor:
-    """What code is made for."""
+class Compiler:
+    """LLVM, set up for a machine."""
 
-    triple: str
-    """The LLVM target triple."""
-
-    cpu: str
-    """LLVM's name of the processor."""
-
-    features: str
-    """LLVM's feature string: `+avx2,-avx512f,…`."""
-
-    @staticmethod
-    def host() -> "Processor":
-        """Return the processor of this machine."""
-        llvm: Any = binding()
-        return Processor(
-            llvm.get_process_triple(),
-            llvm.get_host_cpu_name(),
-            llvm.get_host_cpu_features().flatten(),
-        )
-
-    @staticmethod
-    def named(cpu: str, triple: str) -> "Processor":
-        """Return a processor by LLVM's names, with the features that it always has; `OptionError` if there is none."""
-        llvm: Any = binding()
-        llvm.initialize_all_targets()
-        llvm.initialize_all_asmprinters()
-        try:
-            llvm.Target.from_triple(triple)
-        except RuntimeError as error:
-            raise OptionError(
-                f"no host code can be made for triple {triple}: {error}"
-            ) from None
-        return Processor(triple, cpu, "")
+    machine: Machine
 
     @cached_property
-    def _machine(self) -> Any:
+    def features(self) -> str:
+        """The features that code may use, as LLVM wants them."""
+        return ",".join(f"+{feature}" for feature in sorted(self.machine.features))
+
+    @cached_property
+    def _target(self) -> Any:
         llvm: Any = binding()
-        return llvm.Target.from_triple(self.triple).create_target_machine(
-            cpu=self.cpu,
+        return llvm.Target.from_triple(self.machine.triple).create_target_machine(
+            cpu=self.machine.cpu,
             features=self.features,
             opt=3,
             reloc="pic",
@@ -65,25 +58,27 @@ class Processor:
         """Return the optimized LLVM module of a text; `CodegenError` if the text is wrong."""
         llvm: Any = binding()
         try:
-            module = llvm.parse_assembly(f'target triple = "{self.triple}"\n{text}')
+            module = llvm.parse_assembly(
+                f'target triple = "{self.machine.triple}"\n{text}'
+            )
             module.verify()
         except RuntimeError as error:
             raise CodegenError(f"LLVM refuses the text of a kernel: {error}") from None
-        module.data_layout = str(self._machine.target_data)
+        module.data_layout = str(self._target.target_data)
         options = llvm.create_pipeline_tuning_options(speed_level=3)
         options.loop_vectorization = True
         options.slp_vectorization = True
-        builder = llvm.create_pass_builder(self._machine, options)
+        builder = llvm.create_pass_builder(self._target, options)
         builder.getModulePassManager().run(module, builder)
         return module
 
     def compile(self, text: str) -> bytes:
         """Return the object code of a text."""
-        return self._machine.emit_object(self.optimize(text))
+        return self._target.emit_object(self.optimize(text))
 
     def assemble(self, text: str) -> str:
         """Return the assembly of a text."""
-        return self._machine.emit_assembly(self.optimize(text))
+        return self._target.emit_assembly(self.optimize(text))
 
 
 @dataclass(frozen=True)
@@ -97,36 +92,21 @@ class ObjectCache:
         """Return the user's cache."""
         return ObjectCache(user_cache_path("partita") / "objects")
 
-    def key(self, processor: Processor, text: str) -> str:
-        """Return the hash of what an object is made from: text, processor and LLVM."""
-        state = blake2b(digest_size=16)
-        for part in (
-            processor.triple,
-            processor.cpu,
-            processor.features,
-            version("llvmlite"),
-            text,
-        ):
-            state.update(part.encode() + b"\0")
-        return state.hexdigest()
-
-    def compile(self, processor: Processor, text: str) -> bytes:
+    def compile(self, compiler: Compiler, text: str) -> bytes:
         """Return object code, made only if it is not in the cache."""
-        path = self.folder / f"{self.key(processor, text)}.o"
+        path = self.folder / f"{_key(compiler, text)}.o"
         try:
             code = path.read_bytes()
             if len(code) > DIGEST and _digest(code[DIGEST:]) == code[:DIGEST]:
                 return code[DIGEST:]
         except OSError:
             pass
-        code = processor.compile(text)
+        code = compiler.compile(text)
         self._keep(path, _digest(code) + code)
         return code
 
     def _keep(self, path: Path, content: bytes) -> None:
         """Write a file whole or not at all; a cache that cannot be written is not used."""
-        from tempfile import NamedTemporaryFile
-
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with NamedTemporaryFile(dir=self.folder, delete=False) as file:
@@ -142,3 +122,17 @@ DIGEST = 16
 
 def _digest(code: bytes) -> bytes:
     return blake2b(code, digest_size=DIGEST).digest()
+
+
+def _key(compiler: Compiler, text: str) -> str:
+    """Return the hash of what an object is made from: text, machine and LLVM."""
+    state = blake2b(digest_size=16)
+    for part in (
+        compiler.machine.triple,
+        compiler.machine.cpu,
+        compiler.features,
+        version("llvmlite"),
+        text,
+    ):
+        state.update(part.encode() + b"\0")
+    return state.hexdigest()

@@ -1,0 +1,75 @@
+"""The host back end: fused kernels through `te` and `tir` to object code."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import cpu_count
+from pathlib import Path
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from partita.dialects.relay import RelayOp
+from partita.targets.backend import Accept, Backend, Code, CodegenContext, Reject
+from partita.targets.host.kernel import KernelText, emit_kernel
+from partita.targets.host.native import Compiler, ObjectCache
+from partita.transforms.fuse_ops import FuseOpsPass
+from partita.transforms.lower_relay_to_te import LowerRelayToTePass
+from partita.transforms.lower_te_to_tir import LowerTeToTirPass
+from partita.transforms.plan_memory import PlanMemoryPass
+from partita.transforms.split_stages import SplitStagesPass
+from partita.transforms.te_rules import TE_RULES
+
+NO_CACHE = "none"
+
+
+@dataclass(frozen=True)
+class Host(Backend):
+    """The processor that everything runs on which no other target takes."""
+
+    name: ClassVar[str] = "host"
+
+    cache: str = ""
+    """Folder of the object cache; the user's cache folder if empty, no cache if `none`."""
+
+    def supports(self, op: Operation) -> Accept | Reject:
+        if not isinstance(op, RelayOp):
+            return Reject(f"expected a relay op, got {op.name}")
+        if type(op) not in TE_RULES:
+            return Reject(f"{op.name} has no rule to te")
+        return Accept()
+
+    def pipeline(self, module: ModuleOp) -> Sequence[ModulePass]:
+        return (
+            FuseOpsPass(),
+            LowerRelayToTePass(),
+            LowerTeToTirPass(),
+            SplitStagesPass(),
+            PlanMemoryPass(),
+        )
+
+    def codegen(
+        self, functions: Sequence[FuncOp], context: CodegenContext
+    ) -> Sequence[Code]:
+        compiler = Compiler(context.machine)
+        cache = self._object_cache()
+        texts = [emit_kernel(each, each.sym_name.data) for each in functions]
+
+        def compile(kernel: KernelText) -> Code:
+            content = (
+                compiler.compile(kernel.text)
+                if cache is None
+                else cache.compile(compiler, kernel.text)
+            )
+            return Code(f"host/{kernel.symbol}.o", content, kernel.symbol, kernel.grid)
+
+        with ThreadPoolExecutor(cpu_count()) as pool:
+            return tuple(pool.map(compile, texts))
+
+    def _object_cache(self) -> ObjectCache | None:
+        if self.cache == NO_CACHE:
+            return None
+        return ObjectCache(Path(self.cache)) if self.cache else ObjectCache.default()
