@@ -172,9 +172,16 @@ def print_elements(value: DenseIntOrFPElementsAttr, printer: Printer) -> None:
 
 def _same(array: Array) -> Array:
     """Say which elements are, bit by bit, the first one (NaN is itself, -0.0 is not 0.0)."""
-    flat = np.ascontiguousarray(array).reshape(-1)
+    flat = _flat(array)
     bits = flat.view(f"u{flat.dtype.itemsize}")
     return bits == bits[:1]
+
+
+def _flat(array: Array) -> Array:
+    """Return the elements in order; just one of those that only a stride of zero repeats."""
+    if array.size and not any(array.strides):
+        array = array[(slice(1),) * array.ndim]
+    return np.ascontiguousarray(array).reshape(-1)
 
 
 def _stored(element: Attribute) -> np.dtype[np.generic]:
@@ -185,7 +192,7 @@ def _stored(element: Attribute) -> np.dtype[np.generic]:
 
 def _elements(array: Array, type: AnyTensorType) -> DenseIntOrFPElementsAttr:
     """Make the attribute that holds an array: one element if all are the same, as a text of it parses to."""
-    flat = np.ascontiguousarray(array).reshape(-1)
+    flat = _flat(array)
     if flat.size and np.all(_same(flat)):
         flat = flat[:1]
     if flat.dtype == np.bool_:
