@@ -77,7 +77,13 @@ class Executable:
         }
         self._code = Code(artifact.objects, kernels)
         self._segments = [
-            _Segment(self._code, steps, self._address, self._load(steps, loaders or {}))
+            _Segment(
+                self._code,
+                steps,
+                self._address,
+                len(plan.inputs),
+                self._load(steps, loaders or {}),
+            )
             for steps in _segments(plan.steps)
         ]
         self._tables = [each.table for each in self._segments if each.table is not None]
@@ -129,7 +135,7 @@ class Executable:
             if not self._finalizer.alive:
                 raise ArtifactError("the executable is closed")
             for segment in self._segments:
-                segment.run(ends, len(arrays), self._threads)
+                segment.run(ends, self._threads)
         names = (each.name for each in self.outputs)
         return dict(zip(names, outputs, strict=True))
 
@@ -225,26 +231,27 @@ class _Segment:
         code: Code,
         steps: Sequence[Step],
         address: Callable[[Buffer], int | None],
+        inputs: int,
         external: External | None,
     ):
+        """Place what stays in memory by its `address`; the first `inputs` of the moving ends are inputs."""
         self._external = external
         buffers = [buffer for step in steps for buffer in step.buffers]
         pointers = [address(each) for each in buffers]
         moving = [index for index, pointer in enumerate(pointers) if pointer is None]
         self._moving = np.array(moving, np.intp)
-        self._inputs = np.array(
-            [buffers[each].space == "input" for each in moving], bool
-        )
-        self._which = np.array([buffers[each].position for each in moving], np.intp)
+        first = {"input": 0, "output": inputs}
+        ends = [buffers[each] for each in moving]
+        which = [first[each.space] + each.position for each in ends]
+        self._which = np.array(which, np.intp)
         fixed = np.array([pointer or 0 for pointer in pointers], np.uint64)
         self.table = None if external else Table(code, _calls(code, steps), len(fixed))
         self._pointers = self.table.pointers if self.table else fixed
         self._pointers[: len(fixed)] = fixed
 
-    def run(self, ends: NDArray[np.uint64], inputs: int, threads: int) -> None:
+    def run(self, ends: NDArray[np.uint64], threads: int) -> None:
         """Run with the addresses of the inputs, then the outputs, in `ends`."""
-        which = self._which + np.where(self._inputs, 0, inputs)
-        self._pointers[self._moving] = ends[which]
+        self._pointers[self._moving] = ends[self._which]
         if self.table is not None:
             self.table.run(threads)
         elif self._external is not None:

@@ -130,8 +130,8 @@ quick:
   ret void
 tired:
   %half = lshr i64 %limit, 1
-  %under = icmp ult i64 %half, 16
-  %shorter = select i1 %under, i64 16, i64 %half
+  %under = icmp ult i64 %half, 128
+  %shorter = select i1 %under, i64 128, i64 %half
   store i64 %shorter, ptr %spins
   br label %sleep
 sleep:

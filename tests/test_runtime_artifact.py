@@ -140,17 +140,16 @@ def test_no_flipped_byte_goes_unnoticed(path: Path) -> None:
     data = path.read_bytes()
     unnoticed, messages = 0, set[str]()
     for place in range(len(data)):
-        for bits in (0x01, 0xFF):
-            flipped = bytearray(data)
-            flipped[place] ^= bits
-            path.write_bytes(flipped)
-            try:
-                read = Artifact.read(path)
-            except ArtifactError as error:
-                messages.add(str(error))
-            else:
-                assert same(read, SMALL)
-                unnoticed += 1
+        flipped = bytearray(data)
+        flipped[place] ^= 0x01 if place % 2 else 0xFF
+        path.write_bytes(flipped)
+        try:
+            read = Artifact.read(path)
+        except ArtifactError as error:
+            messages.add(str(error))
+        else:
+            assert same(read, SMALL)
+            unnoticed += 1
     assert all("\n" not in message for message in messages)
     assert unnoticed < len(data) / 2
 
