@@ -1,11 +1,11 @@
 """Which function of a module is the one that an artifact runs."""
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from partita.analysis.diagnostics import fail
-from partita.dialects.partita import ENTRY, NAME
+from partita.dialects.partita import ENTRY
 
 
 def entry_of(module: ModuleOp, name: str | None = None) -> FuncOp:
@@ -45,21 +45,6 @@ def set_argument_attributes(
         function.arg_attrs = ArrayAttr(DictionaryAttr(each) for each in attributes)
     else:
         function.arg_attrs = None
-
-
-def argument_names(function: FuncOp) -> tuple[str, ...]:
-    """Return what users call each argument: its `partita.name`, else its name in the text, else its position."""
-    names: list[str] = []
-    for argument, attributes in zip(
-        function.args, argument_attributes(function), strict=True
-    ):
-        name = attributes.get(NAME)
-        names.append(
-            name.data
-            if isinstance(name, StringAttr)
-            else argument.name_hint or str(argument.index)
-        )
-    return tuple(names)
 
 
 def _is_private(function: FuncOp) -> bool:

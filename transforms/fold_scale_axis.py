@@ -312,9 +312,9 @@ class FoldScaleAxisPass(ModulePass):
 
     ```mlir
     func.func @main(%x : tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
-      %w = relay.constant dense<[[[[10.0]], [[20.0]]], [[[300.0]], [[400.0]]]]> : tensor<2x2x1x1xf32>
-      %0 = relay.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
-      func.return %0 : tensor<1x2x4x4xf32>
+      %0 = relay.constant dense<[[[[10.0]], [[20.0]]], [[[300.0]], [[400.0]]]]> : tensor<2x2x1x1xf32>
+      %1 = relay.conv2d %x, %0 {strides = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+      func.return %1 : tensor<1x2x4x4xf32>
     }
     ```
     """

@@ -76,11 +76,11 @@ class MatmulToDensePass(ModulePass):
 
     ```mlir
     func.func @main(%x : tensor<2x3x2xf32>) -> tensor<2x3x1xf32> {
-      %w = relay.constant dense<[[1.0, 2.0]]> : tensor<1x2xf32>
       %0 = relay.reshape %x {shape = array<i64: 6, 2>} : tensor<2x3x2xf32> -> tensor<6x2xf32>
-      %1 = relay.dense %0, %w : (tensor<6x2xf32>, tensor<1x2xf32>) -> tensor<6x1xf32>
-      %2 = relay.reshape %1 {shape = array<i64: 2, 3, 1>} : tensor<6x1xf32> -> tensor<2x3x1xf32>
-      func.return %2 : tensor<2x3x1xf32>
+      %1 = relay.constant dense<[[1.0, 2.0]]> : tensor<1x2xf32>
+      %2 = relay.dense %0, %1 : (tensor<6x2xf32>, tensor<1x2xf32>) -> tensor<6x1xf32>
+      %3 = relay.reshape %2 {shape = array<i64: 2, 3, 1>} : tensor<6x1xf32> -> tensor<2x3x1xf32>
+      func.return %3 : tensor<2x3x1xf32>
     }
     ```
     """

@@ -118,9 +118,9 @@ class PackWeightsPass(ModulePass):
 
     ```mlir
     func.func @main(%x : tensor<1x2xf32>) -> tensor<1x8xf32> {
-      %w = relay.constant dense<1.0> : tensor<2x2x4xf32>
-      %0 = relay.dense %x, %w {weight_layout = "OI4o"} : (tensor<1x2xf32>, tensor<2x2x4xf32>) -> tensor<1x8xf32>
-      func.return %0 : tensor<1x8xf32>
+      %0 = relay.constant dense<1.0> : tensor<2x2x4xf32>
+      %1 = relay.dense %x, %0 {weight_layout = "OI4o"} : (tensor<1x2xf32>, tensor<2x2x4xf32>) -> tensor<1x8xf32>
+      func.return %1 : tensor<1x8xf32>
     }
     ```
     """

@@ -84,17 +84,26 @@ class SimplifyInferencePass(ModulePass):
     Before:
 
     ```mlir
-    func.func @main(%x : tensor<4x2xf32>, %g : tensor<2xf32>, %b : tensor<2xf32>, %m : tensor<2xf32>, %v : tensor<2xf32>) -> tensor<4x2xf32> {
-      %0 = relay.dropout %x : tensor<4x2xf32>
-      func.return %0 : tensor<4x2xf32>
+    func.func @main(%x : tensor<4x2xf32>) -> tensor<4x2xf32> {
+      %gamma = relay.constant dense<[2.0, 3.0]> : tensor<2xf32>
+      %beta = relay.constant dense<1.0> : tensor<2xf32>
+      %mean = relay.constant dense<[4.0, 5.0]> : tensor<2xf32>
+      %variance = relay.constant dense<0.25> : tensor<2xf32>
+      %0 = relay.batch_norm %x, %gamma, %beta, %mean, %variance {axis = 1 : i64, epsilon = 0.0 : f64} : (tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+      %1 = relay.dropout %0 {rate = 0.5 : f64} : tensor<4x2xf32>
+      func.return %1 : tensor<4x2xf32>
     }
     ```
 
-    After `simplify-inference`:
+    After `simplify-inference,fold-constants`:
 
     ```mlir
-    func.func @main(%x : tensor<4x2xf32>, %g : tensor<2xf32>, %b : tensor<2xf32>, %m : tensor<2xf32>, %v : tensor<2xf32>) -> tensor<4x2xf32> {
-      func.return %x : tensor<4x2xf32>
+    func.func @main(%x : tensor<4x2xf32>) -> tensor<4x2xf32> {
+      %0 = relay.constant dense<[4.0, 6.0]> : tensor<2xf32>
+      %1 = relay.multiply %x, %0 : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+      %2 = relay.constant dense<[-15.0, -29.0]> : tensor<2xf32>
+      %3 = relay.add %1, %2 : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+      func.return %3 : tensor<4x2xf32>
     }
     ```
     """

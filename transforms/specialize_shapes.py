@@ -13,8 +13,9 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from partita.analysis.diagnostics import fail
-from partita.analysis.entry import argument_names, entry_of
+from partita.analysis.entry import entry_of
 from partita.dialects.relay import RelayOp
+from partita.interpreters.module import argument_names
 from partita.shapes import DYNAMIC, Shape, shape_of, tensor_of, tensor_type
 
 SHAPE = re.compile(r"(?P<name>.+)=(?P<extents>\d+(?:x\d+)*|scalar)")
