@@ -31,9 +31,10 @@ SLEEP = 30
 """Microseconds that one slice of sleep lasts."""
 
 PAUSES = {
-    "x86_64": 'call void asm sideeffect "pause", "~{memory}"()',
-    "aarch64": 'call void asm sideeffect "isb", "~{memory}"()',
+    "x86_64": ("llvm.x86.sse2.pause()", "llvm.x86.sse2.pause()"),
+    "aarch64": ("llvm.aarch64.isb(i32)", "llvm.aarch64.isb(i32 15)"),
 }
+"""The intrinsic that eases a spinning processor, by architecture: its declaration and a call."""
 
 STACK = 1 << 21
 """Bytes of stack of a worker; kernels use at most an eighth of them."""
@@ -41,13 +42,11 @@ STACK = 1 << 21
 
 def executor_ir(architecture: str) -> str:
     """Return the module's text."""
-    pause = PAUSES.get(architecture, 'call void asm sideeffect "", "~{memory}"()')
-    return (
-        TEXT.replace("$PAUSE", pause)
-        .replace("$SPINS", str(SPINS))
-        .replace("$SLEEP", str(SLEEP))
-        .replace("$STACK", str(STACK))
-    )
+    declared, called = PAUSES.get(architecture, ("llvm.donothing()",) * 2)
+    text = TEXT.replace("$PAUSE", f"call void @{called}")
+    for name, value in (("$SPINS", SPINS), ("$SLEEP", SLEEP), ("$STACK", STACK)):
+        text = text.replace(name, str(value))
+    return f"declare void @{declared}\n{text}"
 
 
 TEXT = """

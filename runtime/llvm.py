@@ -11,5 +11,4 @@ def binding() -> Any:
     llvm = import_module("llvmlite.binding")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    llvm.initialize_native_asmparser()
     return llvm

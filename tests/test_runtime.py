@@ -32,6 +32,7 @@ from partita.runtime import (
     load,
 )
 from partita.runtime.executable import External
+from partita.runtime.executor_ir import executor_ir
 from partita.runtime.json_reader import Node
 from partita.runtime.llvm import binding
 from partita.runtime.plan import STEPS, Step
@@ -464,6 +465,11 @@ def test_a_missing_or_doubled_kernel_is_named() -> None:
     for message, objects in faults.items():
         with pytest.raises(ArtifactError, match=message):
             Executable(replace(made, objects=objects))
+
+
+@pytest.mark.parametrize("architecture", ["x86_64", "aarch64", "riscv64"])
+def test_the_executor_is_valid_for_every_architecture(architecture: str) -> None:
+    binding().parse_assembly(executor_ir(architecture)).verify()
 
 
 @dataclass(frozen=True)
