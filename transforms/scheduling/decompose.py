@@ -1,0 +1,88 @@
+"""Separate a reduction's first values from its updates."""
+
+from xdsl.ir import Region
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from partita.analysis.loop_nests import is_inside, loops_around
+from partita.dialects.partita import inherit_origins
+from partita.dialects.tir import BlockOp, ForOp
+from partita.transforms.scheduling.indices import tidy
+from partita.transforms.scheduling.state import (
+    ScheduleError,
+    State,
+    loop_before,
+    name_of,
+)
+
+
+def loops_of(block: BlockOp, exprs: tuple[AffineExpr, ...]) -> set[ForOp]:
+    """Return the loops that some of a block's expressions are made of."""
+    used = {position for expr in exprs for position in expr.used_dims()}
+    variables = {block.indices[position] for position in used}
+    return {loop for loop in loops_around(block) if loop.variable in variables}
+
+
+def decompose_reduction(state: State, block: BlockOp, loop: ForOp) -> BlockOp:
+    """Move a block's init into a block of its own, just before a loop around all its reduction loops."""
+    if not block.init.blocks:
+        raise ScheduleError(f"{name_of(block)} has no init")
+    if not is_inside(block, loop):
+        raise ScheduleError(f"{name_of(block)} does not stand in {name_of(loop)}")
+    rank = len(block.spatial_shape)
+    reduced = loops_of(block, block.binding_exprs[rank:])
+    spatial = loops_of(block, block.binding_exprs[:rank])
+    if both := reduced & spatial:
+        raise ScheduleError(
+            f"{name_of(sorted(both, key=name_of)[0])} runs over reduction and spatial axes at once"
+        )
+    path = loops_around(block)
+    outside = path[: path.index(loop)]
+    for each in outside:
+        if each in reduced:
+            raise ScheduleError(
+                f"{name_of(each)} around it carries the reduction of {name_of(block)}"
+            )
+    guards = tuple(
+        guard for guard in block.guard_exprs if not loops_of(block, (guard,)) & reduced
+    )
+    replacement = {each.variable: each.variable for each in outside}
+    before = loop
+    inner: list[ForOp] = []
+    for each in path[len(outside) :]:
+        if each not in spatial:
+            continue
+        copy = loop_before(before, each.extent, each.variable.name_hint)
+        copy.properties["lower"], copy.properties["upper"] = (
+            each.properties["lower"],
+            each.properties["upper"],
+        )
+        copy.loop_kind = each.loop_kind
+        if inner:
+            copy.detach()
+            inner[-1].body.block.add_op(copy)
+        inner.append(copy)
+        replacement[each.variable] = copy.variable
+        if each in state.peeled:
+            state.peeled.add(copy)
+
+    exprs = (*block.binding_exprs[:rank], *guards)
+    indices = tuple(replacement.get(index, index) for index in block.indices)
+    map, indices = tidy(exprs, indices)
+    body = block.init.detach_block(block.init.block)
+    init = BlockOp(
+        f"{block.label.data}_init",
+        indices,
+        AffineMap(map.num_dims, 0, map.results[:rank]),
+        block.spatial_shape,
+        (),
+        Region(body),
+        guard=AffineMap(map.num_dims, 0, map.results[rank:]) if guards else None,
+    )
+    inherit_origins(init, block)
+    if inner:
+        inner[-1].body.block.add_op(init)
+    else:
+        parent = loop.parent_block()
+        assert parent is not None
+        parent.insert_op_before(init, loop)
+    return init

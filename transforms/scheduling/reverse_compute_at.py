@@ -1,0 +1,126 @@
+"""Move a consumer into a loop of its producers."""
+
+from xdsl.ir import SSAValue
+
+from partita.analysis.affine import DIM, Sum, plus
+from partita.analysis.loop_nests import (
+    accesses_of,
+    is_inside,
+    loads_of,
+    loops_around,
+    read_by,
+    step_in,
+    writers_of,
+)
+from partita.analysis.regions import Space, Span, hull_of
+from partita.dialects.tir import BlockOp, ForOp, LoadOp, StoreOp, buffer_type
+from partita.transforms.scheduling.decompose import loops_of
+from partita.transforms.scheduling.move import check_movable, move, whole
+from partita.transforms.scheduling.state import (
+    ScheduleError,
+    State,
+    hint,
+    name_of,
+)
+
+
+def reverse_compute_at(state: State, block: BlockOp, loop: ForOp) -> None:
+    """Consume in each iteration of a loop what is complete there, behind all that the loop holds."""
+    check_movable(block, loop)
+    around = (*loops_around(loop), loop)
+    produced: list[SSAValue] = []
+    for buffer in read_by(block):
+        writers = writers_of(buffer)
+        inside = [writer for writer in writers if is_inside(writer, loop)]
+        for writer in writers:
+            if writer in inside:
+                _check_complete(writer, around)
+            elif inside or not _is_done(state, writer, around[0]):
+                raise ScheduleError(
+                    f"{name_of(writer)}, which it reads, is not complete in {name_of(loop)}"
+                )
+        if inside:
+            produced.append(buffer)
+    if not produced:
+        raise ScheduleError(
+            f"{name_of(block)} reads nothing that is written in {name_of(loop)}"
+        )
+
+    space = Space()
+    outer = space.positions(around)
+    spans: dict[int, Span] = {}
+    for buffer in produced:
+        written = _written_spans(buffer, space, outer)
+        for load in loads_of(block):
+            if load.buffer is buffer:
+                _constrain(block, load, written, spans)
+    rank = len(block.spatial_shape)
+    for axis in range(rank, len(block.extents)):
+        if axis in spans:
+            raise ScheduleError(
+                f"{name_of(block)} reduces over axis %{hint(block.axes[axis], '?')}, "
+                f"of which only a part is complete in {name_of(loop)}"
+            )
+    full = [spans.get(i, whole(extent)) for i, extent in enumerate(block.extents)]
+    move(block, full, space, loop.body.block, None)
+
+
+def _check_complete(writer: BlockOp, around: tuple[ForOp, ...]) -> None:
+    rank = len(writer.spatial_shape)
+    for each in around:
+        if each in loops_of(writer, writer.binding_exprs[rank:]):
+            raise ScheduleError(
+                f"the reduction of {name_of(writer)} is not complete there: {name_of(each)} carries it"
+            )
+
+
+def _is_done(state: State, writer: BlockOp, nest: ForOp) -> bool:
+    """Say whether a writer stands in front of a nest."""
+    top = tuple(state.function.body.block.ops)
+    step = step_in(writer, state.function)
+    return step is not None and top.index(step) < top.index(nest)
+
+
+def _written_spans(buffer: SSAValue, space: Space, outer: set[int]) -> list[Span]:
+    """Return what is written of each dimension of a buffer while outer loops stand still."""
+    writes = [
+        space.access(each) for each in accesses_of(buffer) if isinstance(each, StoreOp)
+    ]
+    inner = set(range(len(space.values))) - outer
+    spans: list[Span] = []
+    for dim in range(len(buffer_type(buffer).get_shape())):
+        written = hull_of([position[dim] for position in writes], space, inner)
+        if written is None:
+            raise ScheduleError(
+                f"cannot tell which part of dimension {dim} of %{hint(buffer, '?')} is complete"
+            )
+        spans.append(written)
+    return spans
+
+
+def _constrain(
+    block: BlockOp, load: LoadOp, written: list[Span], spans: dict[int, Span]
+) -> None:
+    """Restrict a block's axes to where a read lies in what is written."""
+    axes = Space(through_blocks=False)
+    shape = buffer_type(load.buffer).get_shape()
+    for dim, (position, each) in enumerate(
+        zip(axes.access(load), written, strict=True)
+    ):
+        if each.base == Sum(0) and each.size >= shape[dim]:
+            continue
+        axis = None
+        if position is not None and len(position.terms) == 1:
+            atom, factor = position.terms[0]
+            if atom.kind == DIM and factor == 1 and load.otherwise is None:
+                axis = block.axes.index(axes.values[atom.number])
+        if position is None or axis is None:
+            raise ScheduleError(
+                f"{name_of(block)} reads dimension {dim} of %{hint(load.buffer, '?')} "
+                "at an index that is not an axis plus a constant"
+            )
+        needed = Span(plus(each.base, Sum(position.constant), -1), each.size)
+        if spans.setdefault(axis, needed) != needed:
+            raise ScheduleError(
+                f"{name_of(block)} reads several parts along axis %{hint(block.axes[axis], '?')}"
+            )
