@@ -16,6 +16,8 @@ from partita.dialects.relay import RelayOp
 from partita.targets.backend import Accept, Backend, Code, CodegenContext, Reject
 from partita.targets.host.kernel import KernelText, emit_kernel
 from partita.targets.host.native import Compiler, ObjectCache
+from partita.targets.host.schedule_host import ScheduleHostPass
+from partita.transforms.apply_schedules import ApplySchedulesPass
 from partita.transforms.fuse_ops import FuseOpsPass
 from partita.transforms.lower_relay_to_te import LowerRelayToTePass
 from partita.transforms.lower_te_to_tir import LowerTeToTirPass
@@ -32,6 +34,8 @@ class Host(Backend):
 
     name: ClassVar[str] = "host"
 
+    passes: ClassVar[tuple[type[ModulePass], ...]] = (ScheduleHostPass,)
+
     cache: str = ""
     """Folder of the object cache; the user's cache folder if empty, no cache if `none`."""
 
@@ -47,6 +51,8 @@ class Host(Backend):
             FuseOpsPass(),
             LowerRelayToTePass(),
             LowerTeToTirPass(),
+            ScheduleHostPass(),
+            ApplySchedulesPass(),
             SplitStagesPass(),
             PlanMemoryPass(),
         )

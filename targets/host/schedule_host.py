@@ -1,0 +1,72 @@
+"""Write a schedule for every kernel."""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from partita.dialects.partita import KERNEL
+from partita.runtime.machine import Machine
+from partita.targets.host.rules.schedule import schedule
+from partita.targets.host.rules.tiles import Registers
+
+
+@dataclass(frozen=True)
+class ScheduleHostPass(ModulePass):
+    """Add a `sched.sequence` for each kernel, by rules that look at its loops and accesses.
+
+    Nothing is changed yet: `apply-schedules` does what the sequences say. `vector` is the
+    width of a vector register in bits, by default that of this machine.
+
+    Before:
+
+    ```mlir
+    func.func private @relu(%x : memref<32xf32>, %y : memref<32xf32>) attributes {partita.kernel} {
+      tir.for %i = 0 to 32 {
+        tir.block "relu" spatial (%a in 32) at [%i] {
+          %v = tir.load %x[%a] : memref<32xf32>
+          tir.store %v, %y[%a] : memref<32xf32>
+        }
+      }
+      func.return
+    }
+    ```
+
+    After `schedule-host{vector=512}`:
+
+    ```mlir
+    sched.sequence @relu_schedule for @relu {
+      %0 = sched.block "relu"
+      %a = sched.loops %0 -> 1
+      %ao, %ai = sched.split %a [?, 16] peel
+      sched.vectorize %ai
+    }
+    func.func private @relu(%x : memref<32xf32>, %y : memref<32xf32>) attributes {partita.kernel} {
+      tir.for %i = 0 to 32 {
+        tir.block "relu" spatial (%a in 32) at [%i] {
+          %v = tir.load %x[%a] : memref<32xf32>
+          tir.store %v, %y[%a] : memref<32xf32>
+        }
+      }
+      func.return
+    }
+    ```
+    """
+
+    name = "schedule-host"
+
+    vector: int | None = None
+    """Bits of a vector register: 128, 256 or 512."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        registers = Registers.of(Machine.host())
+        if self.vector is not None:
+            registers = Registers(self.vector, 28 if self.vector == 512 else 12)
+        for function in tuple(op.body.block.ops):
+            if not isinstance(function, FuncOp) or KERNEL not in function.attributes:
+                continue
+            if function.body.blocks and (sequence := schedule(function, registers)):
+                Rewriter.insert_op(sequence, InsertPoint.before(function))
