@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, cast
 
 import onnx
 from onnx import AttributeProto, defs
@@ -15,6 +16,22 @@ FunctionKey = tuple[str, str, str]
 def domain_of(domain: str) -> str:
     """Return the domain by its short name: ONNX's own is "" or "ai.onnx"."""
     return "" if domain == "ai.onnx" else domain
+
+
+class FunctionSchema(Protocol):
+    """The part of an op schema that its stub file leaves out."""
+
+    has_context_dependent_function: bool
+
+    function_opset_versions: list[int]
+
+    context_dependent_function_opset_versions: list[int]
+
+    def get_function_with_opset_version(self, opset: int, /) -> bytes: ...
+
+    def get_context_dependent_function_with_opset_version(
+        self, opset: int, node: bytes, types: Sequence[bytes], /
+    ) -> bytes: ...
 
 
 def schema_of(op_type: str, opset: int, domain: str) -> defs.OpSchema | None:
@@ -65,14 +82,15 @@ def schema_function(
     schema = schema_of(node.op_type, opset, domain_of(node.domain))
     if schema is None:
         return None
-    fixed = [v for v in schema.function_opset_versions if v <= opset]
+    functions = cast(FunctionSchema, schema)
+    fixed = [v for v in functions.function_opset_versions if v <= opset]
     contextual = [
-        v for v in schema.context_dependent_function_opset_versions if v <= opset
+        v for v in functions.context_dependent_function_opset_versions if v <= opset
     ]
     if fixed:
-        text = schema.get_function_with_opset_version(max(fixed))
+        text = functions.get_function_with_opset_version(max(fixed))
     elif contextual and types is not None:
-        text = schema.get_context_dependent_function_with_opset_version(
+        text = functions.get_context_dependent_function_with_opset_version(
             max(contextual),
             node.SerializeToString(),
             [each.SerializeToString() for each in types()],
@@ -81,13 +99,22 @@ def schema_function(
         return None
     function = onnx.FunctionProto()
     function.ParseFromString(text)
+    stated = {each.name for each in function.attribute_proto}
+    function.attribute_proto.extend(
+        formal.default_value
+        for name, formal in schema.attributes.items()
+        if name not in stated and formal.default_value.type
+    )
     return function if function.node else None
 
 
 def depends_on_types(node: onnx.NodeProto, opset: int) -> bool:
     """Say whether ONNX defines an op by a function that depends on the types of inputs."""
     schema = schema_of(node.op_type, opset, domain_of(node.domain))
-    return schema is not None and schema.has_context_dependent_function
+    return (
+        schema is not None
+        and cast(FunctionSchema, schema).has_context_dependent_function
+    )
 
 
 def expand(

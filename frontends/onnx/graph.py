@@ -4,6 +4,8 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
+from enum import Enum
+from typing import cast
 
 import onnx
 from onnx import AttributeProto, defs
@@ -146,7 +148,7 @@ def check_attributes(
             raise ModelError(f"{where}: unknown attribute {attribute.name}{hint}")
         if attribute.name in result:
             raise ModelError(f"{where}: attribute {attribute.name} is given twice")
-        wanted = formal.type.name
+        wanted = cast(Enum, formal.type).name
         got = _type_name(attribute)
         if wanted != got:
             raise ModelError(
@@ -190,21 +192,8 @@ def ordered(graph: onnx.GraphProto, known: Iterable[str]) -> list[int]:
     Nodes that are in such an order stay in it. Raises `ModelError` for a name that is defined twice
     or nowhere, and for a cycle.
     """
-    definer: dict[str, int] = {}
     given = set(known)
-    for index, node in enumerate(graph.node):
-        for name in filter(None, node.output):
-            if name in given:
-                raise ModelError(
-                    f"value {name} is defined twice: as an input or initializer, and by node {label_of(node, index)}"
-                )
-            if name in definer:
-                first = definer[name]
-                raise ModelError(
-                    f"value {name} is defined twice: by node {label_of(graph.node[first], first)} "
-                    f"and by node {label_of(node, index)}"
-                )
-            definer[name] = index
+    definer = _definers(graph, given)
     waiting: list[int] = []
     users: list[list[int]] = [[] for _ in graph.node]
     sorted_already = True
@@ -230,6 +219,25 @@ def ordered(graph: onnx.GraphProto, known: Iterable[str]) -> list[int]:
     if len(order) < len(graph.node):
         raise ModelError(_cycle(graph, definer, waiting))
     return order
+
+
+def _definers(graph: onnx.GraphProto, given: AbstractSet[str]) -> dict[str, int]:
+    """Return the place of the node that defines each value."""
+    definer: dict[str, int] = {}
+    for index, node in enumerate(graph.node):
+        for name in filter(None, node.output):
+            if name in given:
+                raise ModelError(
+                    f"value {name} is defined twice: as an input or initializer, and by node {label_of(node, index)}"
+                )
+            if name in definer:
+                first = definer[name]
+                raise ModelError(
+                    f"value {name} is defined twice: by node {label_of(graph.node[first], first)} "
+                    f"and by node {label_of(node, index)}"
+                )
+            definer[name] = index
+    return definer
 
 
 def _undefined(

@@ -80,7 +80,7 @@ def _input_type(value: onnx.ValueInfoProto, shapes: Shapes) -> AnyTensorType:
 
 def _extent(dim: onnx.TensorShapeProto.Dimension, shapes: Shapes) -> int:
     if dim.HasField("dim_value"):
-        return max(dim.dim_value, DYNAMIC)
+        return dim.dim_value if dim.dim_value >= 0 else DYNAMIC
     extent = shapes.get(dim.dim_param) if dim.dim_param else None
     if extent is None:
         return DYNAMIC

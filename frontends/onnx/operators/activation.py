@@ -55,7 +55,7 @@ def _elu(node: Node, x: SSAValue, alpha: float) -> SSAValue:
 
 
 def selu(node: Node) -> SSAValue:
-    """A scaled ELU, whose defaults keep mean and variance."""
+    """Scale an ELU, by default so that it keeps mean and variance."""
     alpha, gamma = (1.6732632423543772, 1.0507009873554805)
     if node.opset < 6:
         alpha, gamma = 1.6732, 1.0507

@@ -11,7 +11,7 @@ from partita.shapes import dtype_of, element_of, shape_of
 
 
 def constant_node(node: Node) -> SSAValue:
-    """The value is in one of several attributes."""
+    """Return the value, which is in one of several attributes."""
     array = node.tensor("value")
     if array is not None:
         return constant(array)
@@ -45,7 +45,7 @@ def constant_of_shape(node: Node) -> SSAValue:
 
 
 def shape_node(node: Node) -> SSAValue:
-    """The extents from `start` to `end`, which must be static."""
+    """Return the extents from `start` to `end`, which must be static."""
     data = node.operand(0)
     rank = len(shape_of(data))
     start, end = node.integer("start", 0), node.integer("end", rank)

@@ -18,7 +18,6 @@ from partita.dialects.relay import (
     BitwiseNotOp,
     BitwiseOrOp,
     BitwiseXorOp,
-    CastOp,
     CeilOp,
     ClipOp,
     CoshOp,
@@ -63,7 +62,7 @@ from partita.dialects.relay import (
 )
 from partita.frontends.onnx.node import Converter, Node, table
 from partita.frontends.onnx.tensors import element_of_code, type_name
-from partita.shapes import element_of, shape_of
+from partita.shapes import element_of, is_float, shape_of
 
 BROADCASTING_OPSET = 7
 """From here on, binary ops broadcast as numpy does."""
@@ -143,10 +142,10 @@ def clip(node: Node) -> SSAValue:
 
 
 def cast(node: Node) -> SSAValue:
-    """The type is a name before opset 6, then a number."""
+    """Convert; the type is a name before opset 6, then a number."""
     if node.opset < 6:
         name = node.text("to", "")
-        if name not in onnx.TensorProto.DataType.keys():
+        if name not in list(onnx.TensorProto.DataType.keys()):
             node.fail(f"expected the name of an element type, got {name!r}")
         code = onnx.TensorProto.DataType.Value(name)
     else:
@@ -154,12 +153,11 @@ def cast(node: Node) -> SSAValue:
     element = element_of_code(code)
     if element is None:
         node.fail(f"casts to {type_name(code)} are not supported")
-    return node.emit(CastOp(node.operand(0), element_type=element))
+    return node.cast(node.operand(0), element)
 
 
 def cast_like(node: Node) -> SSAValue:
-    element = element_of(node.operand(1))
-    return node.emit(CastOp(node.operand(0), element_type=element))
+    return node.cast(node.operand(0), element_of(node.operand(1)))
 
 
 def bit_shift(node: Node) -> SSAValue:
@@ -168,7 +166,16 @@ def bit_shift(node: Node) -> SSAValue:
 
 
 def mod(node: Node) -> SSAValue:
-    return node.emit(ModOp(*operands(node), fmod=node.flag("fmod")))
+    """Take the remainder, with the sign of the divisor unless `fmod`; floats take a detour for that."""
+    lhs, rhs = operands(node)
+    fmod = node.flag("fmod")
+    if fmod or not is_float(element_of(lhs)):
+        return node.emit(ModOp(lhs, rhs, fmod=fmod))
+    rest = node.emit(ModOp(lhs, rhs, fmod=True))
+    wrong_sign = node.emit(
+        LessOp(node.emit(MultiplyOp(rest, rhs)), node.scalar(0, rest))
+    )
+    return node.emit(WhereOp(wrong_sign, node.emit(AddOp(rest, rhs)), rest))
 
 
 def is_inf(node: Node) -> SSAValue:

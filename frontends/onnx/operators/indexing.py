@@ -1,24 +1,37 @@
 """What picks, joins and pads."""
 
 from collections.abc import Sequence
+from math import prod
 
+import numpy as np
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from partita.dialects.relay import (
+    AddOp,
     ConcatenateOp,
     GatherOp,
+    LessOp,
+    MultiplyOp,
     PadOp,
+    ReshapeOp,
     SplitOp,
     StridedSliceOp,
+    SumOp,
+    WhereOp,
 )
 from partita.dialects.relay.base import normalize_axis
+from partita.frontends.onnx.builder import constant
 from partita.frontends.onnx.node import Node, table
 from partita.frontends.onnx.shapes import shape_text
-from partita.shapes import DYNAMIC, element_of, is_float, shape_of
+from partita.shapes import DYNAMIC, Shape, element_of, is_float, shape_of
+
+TO_THE_END = -1
+"""The size of a slice that takes all there is along a dynamic axis."""
 
 
 def concat(node: Node) -> SSAValue:
-    """The axis is 1 by default before opset 4, then always given."""
+    """Join along an axis, which is 1 by default before opset 4, then always given."""
     values = node.all()
     if len(values) == 1:
         return values[0]
@@ -68,7 +81,11 @@ def slice_(node: Node) -> SSAValue:
             "expected starts, ends, axes and steps of equal length, "
             f"got {len(starts)}, {len(ends)}, {len(axes)} and {len(steps)}"
         )
-    begin, sizes, strides = [0] * len(shape), list(shape), [1] * len(shape)
+    begin, sizes, strides = (
+        [0] * len(shape),
+        [TO_THE_END if extent == DYNAMIC else extent for extent in shape],
+        [1] * len(shape),
+    )
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         axis = normalize_axis(axis, len(shape), "axes")
         if step == 0:
@@ -77,7 +94,7 @@ def slice_(node: Node) -> SSAValue:
         if extent == DYNAMIC:
             if start < 0 or step != 1 or end < 2**31 - 1:
                 node.static(data, "data")
-            begin[axis], sizes[axis] = start, DYNAMIC
+            begin[axis], sizes[axis] = start, TO_THE_END
             continue
         taken = range(*slice(start, _end(end, extent), step).indices(extent))
         begin[axis] = taken.start if len(taken) else 0
@@ -96,8 +113,71 @@ def gather(node: Node) -> SSAValue:
     )
 
 
+def gather_elements(node: Node) -> SSAValue:
+    """Pick by an index per result: `result[i][j] = data[indices[i][j]][j]` for axis 0, and so on.
+
+    Data is flattened, and indices are made places in it: the strides of the other axes are constants.
+    """
+    data, indices = node.operand(0), node.operand(1)
+    shape, wanted = node.static(data, "data"), node.static(indices, "indices")
+    axis = normalize_axis(node.integer("axis", 0), len(shape))
+    strides = _strides(shape)
+    places = _from_start(node, indices, shape[axis])
+    base = np.zeros((1,) * len(wanted), np.int64)
+    for other, extent in enumerate(wanted):
+        if other != axis:
+            steps = np.arange(extent) * strides[other]
+            base = base + steps.reshape((-1,) + (1,) * (len(wanted) - 1 - other))
+    scale = node.scalar(strides[axis], places)
+    places = node.emit(MultiplyOp(places, scale))
+    places = node.emit(AddOp(places, constant(base)))
+    flat = node.emit(ReshapeOp(data, shape=(prod(shape),)))
+    return node.emit(GatherOp(flat, places, axis=0))
+
+
+def gather_nd(node: Node) -> SSAValue:
+    """Pick by tuples of indices, which the last axis of `indices` holds, after `batch_dims` axes in common."""
+    data, indices = node.operand(0), node.operand(1)
+    shape, wanted = node.static(data, "data"), node.static(indices, "indices")
+    batch = node.integer("batch_dims", 0)
+    depth = batch + wanted[-1]
+    if depth > len(shape) or shape[:batch] != wanted[:batch]:
+        node.fail(
+            f"expected indices that fit data of shape {shape_text(shape)}, got {shape_text(wanted)}"
+        )
+    strides = _strides(shape[:depth])
+    extents = constant(np.array(shape[batch:depth], np.int64))
+    places = node.cast(indices, i64)
+    negative = node.emit(LessOp(places, node.scalar(0, places)))
+    places = node.emit(WhereOp(negative, node.emit(AddOp(places, extents)), places))
+    weights = constant(np.array(strides[batch:], np.int64))
+    places = node.emit(MultiplyOp(places, weights))
+    places = node.emit(SumOp(places, (len(wanted) - 1,), False))
+    if batch:
+        base = np.arange(prod(shape[:batch])) * prod(shape[batch:depth])
+        base = base.reshape(shape[:batch] + (1,) * (len(wanted) - 1 - batch))
+        places = node.emit(AddOp(places, constant(base)))
+    rows = node.emit(ReshapeOp(data, shape=(prod(shape[:depth]), *shape[depth:])))
+    return node.emit(GatherOp(rows, places, axis=0))
+
+
+def _strides(shape: Shape) -> Shape:
+    return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
+
+
+def _from_start(node: Node, indices: SSAValue, extent: int) -> SSAValue:
+    """Make indices i64, and those that count from the end count from the start."""
+    places = node.cast(indices, i64)
+    negative = node.emit(LessOp(places, node.scalar(0, places)))
+    shifted = node.emit(AddOp(places, node.scalar(extent, places)))
+    return node.emit(WhereOp(negative, shifted, places))
+
+
 def pad(node: Node) -> SSAValue:
-    """Pads and value are attributes before opset 11, then inputs; from opset 18 on they may concern some axes."""
+    """Add or take away at both ends.
+
+    Pads and value are attributes before opset 11, then inputs; from opset 18 on they may concern some axes.
+    """
     data = node.operand(0)
     rank = len(shape_of(data))
     value: float = 0.0
@@ -130,6 +210,8 @@ INDEXING = table(
     {
         "Concat": concat,
         "Gather": gather,
+        "GatherElements": gather_elements,
+        "GatherND": gather_nd,
         "Pad": pad,
         "Slice": slice_,
         "Split": split,

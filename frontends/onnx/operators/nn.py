@@ -85,7 +85,7 @@ def conv_integer(node: Node) -> SSAValue:
 
 
 def matmul_integer(node: Node) -> SSAValue:
-    """The zero point of the left matrix may differ by row, that of the right one by column."""
+    """Multiply; the zero point of the left matrix may differ by row, that of the right one by column."""
     lhs, rhs = node.operand(0), node.operand(1)
     rows, columns = len(shape_of(lhs)) - 2, len(shape_of(rhs)) - 1
     return node.emit(MatmulOp(centred(node, 0, 2, rows), centred(node, 1, 3, columns)))

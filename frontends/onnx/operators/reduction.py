@@ -113,7 +113,7 @@ def log_sum_exp(node: Node) -> SSAValue:
     if axes == ():
         return node.emit(LogOp(node.emit(ExpOp(data))))
     keepdims = node.flag("keepdims", True)
-    reach = float(np.finfo(dtype_of(element_of(data))).max)
+    reach = float(np.finfo(dtype_of(element_of(data)).name).max)
     most = node.emit(MaxOp(data, axes, True))
     most = node.emit(ClipOp(most, minimum=-reach, maximum=reach))
     powers = node.emit(ExpOp(node.emit(SubtractOp(data, most))))
@@ -181,7 +181,7 @@ def lp_normalization(node: Node) -> SSAValue:
     data, p = node.operand(0), node.integer("p", 2)
     axis = node.integer("axis", -1)
     norm = p_norm(node, data, (axis,), p)
-    tiny = node.scalar(float(np.finfo(dtype_of(element_of(data))).tiny), data)
+    tiny = node.scalar(float(np.finfo(dtype_of(element_of(data)).name).tiny), data)
     zero = node.emit(EqualOp(norm, node.scalar(0, data)))
     safe = node.emit(
         AddOp(norm, node.emit(MultiplyOp(node.cast(zero, element_of(data)), tiny)))

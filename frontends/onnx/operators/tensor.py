@@ -9,6 +9,8 @@ from xdsl.ir import SSAValue
 from partita.dialects.relay import (
     BroadcastToOp,
     ExpandDimsOp,
+    GreaterEqualOp,
+    LessEqualOp,
     ReshapeOp,
     SqueezeOp,
     TileOp,
@@ -21,9 +23,12 @@ from partita.frontends.onnx.node import Node, table
 from partita.frontends.onnx.shapes import shape_text
 from partita.shapes import DYNAMIC, Shape, shape_of
 
+REST = -1
+"""The extent, in a shape, that takes what the others leave."""
+
 
 def reshape(node: Node) -> SSAValue:
-    """The shape is an attribute before opset 5; 0 keeps an extent, unless `allowzero`, and -1 takes what is left."""
+    """Zeros keep an extent, unless `allowzero`; -1 takes what is left. The shape is an attribute before opset 5."""
     data = node.operand(0)
     wanted = (
         node.required_integers("shape")
@@ -39,33 +44,39 @@ def reshape(node: Node) -> SSAValue:
         wanted = tuple(
             old[axis] if extent == 0 else extent for axis, extent in enumerate(wanted)
         )
-        kept = tuple(
-            axis
-            for axis, extent in enumerate(wanted)
-            if axis < len(old) and extent == old[axis] == DYNAMIC
-        )
-        wanted = _solved(wanted, old, kept)
-    if wanted.count(DYNAMIC) > 1:
+    shape = _solved(wanted, old)
+    if shape is None:
         node.static(data, "data")
-    if DYNAMIC not in (*wanted, *old) and prod(wanted) != prod(old):
         node.fail(
-            f"expected a shape of {prod(old)} elements, as data of shape {shape_text(old)} has, got {shape_text(wanted)}"
+            f"expected a shape of as many elements as data of shape {shape_text(old)} has, got {shape_text(wanted)}"
         )
-    return node.emit(ReshapeOp(data, shape=wanted))
+    return node.emit(ReshapeOp(data, shape=shape))
 
 
-def _solved(wanted: Shape, old: Shape, kept: Sequence[int]) -> Shape:
-    """Compute the -1 beside one dynamic extent that is kept, from the other extents."""
-    if wanted.count(-1) != 2 or len(kept) != 1 or old.count(DYNAMIC) != 1:
-        return wanted
+def _solved(wanted: Shape, old: Shape) -> Shape | None:
+    """Compute the -1, leaving -1 for the only extent that is dynamic; `None` if the shapes do not fit."""
+    unknown = [axis for axis, extent in enumerate(wanted) if extent < 0]
+    kept = [axis for axis in unknown if wanted[axis] == DYNAMIC]
+    known = prod(extent for extent in wanted if extent >= 0)
+    if DYNAMIC not in old:
+        total = prod(old)
+        if not unknown:
+            return wanted if known == total else None
+        if len(unknown) > 1 or known == 0 or total % known:
+            return None
+        return _filled(wanted, unknown[0], total // known)
+    if len(unknown) == 1:
+        return _filled(wanted, unknown[0], REST)
     others = prod(extent for extent in old if extent != DYNAMIC)
-    known = prod(extent for extent in wanted if extent != -1)
-    if known == 0 or others % known:
-        return wanted
-    return tuple(
-        others // known if extent == -1 and axis not in kept else extent
-        for axis, extent in enumerate(wanted)
-    )
+    if len(unknown) == 2 and len(kept) == 1 and old.count(DYNAMIC) == 1:
+        rest = next(axis for axis in unknown if axis not in kept)
+        if known and others % known == 0:
+            return _filled(_filled(wanted, rest, others // known), kept[0], REST)
+    return wanted if not unknown else None
+
+
+def _filled(shape: Shape, axis: int, extent: int) -> Shape:
+    return (*shape[:axis], extent, *shape[axis + 1 :])
 
 
 def transpose(node: Node) -> SSAValue:
@@ -107,8 +118,7 @@ def flatten(node: Node) -> SSAValue:
     if shape.count(DYNAMIC) > 1:
         node.static(data, "data")
     parts = [
-        DYNAMIC if DYNAMIC in part else prod(part)
-        for part in (shape[:axis], shape[axis:])
+        REST if DYNAMIC in part else prod(part) for part in (shape[:axis], shape[axis:])
     ]
     return node.emit(ReshapeOp(data, shape=parts))
 
@@ -150,10 +160,8 @@ def space_to_depth(node: Node) -> SSAValue:
     data, size = node.operand(0), node.integer("blocksize", 1)
     n, c, h, w = _image(node, data)
     parts = (n, c, h // size, size, w // size, size)
-    if node.text("mode", "DCR") == "DCR":
-        axes = (0, 3, 5, 1, 2, 4)
-    else:
-        axes = (0, 1, 3, 5, 2, 4)
+    outer = node.text("mode", "DCR") == "DCR"
+    axes = (0, 3, 5, 1, 2, 4) if outer else (0, 1, 3, 5, 2, 4)
     result = (n, c * size * size, h // size, w // size)
     return _rearranged(node, data, parts, axes, result)
 
@@ -174,13 +182,16 @@ def _rearranged(
 
 
 def trilu(node: Node) -> SSAValue:
-    """Keep the upper or lower triangle of matrices, and put 0 elsewhere."""
-    data = node.operand(0)
+    """Keep the upper or lower triangle of matrices, and put 0 elsewhere; the diagonal need not be constant."""
+    data, upper = node.operand(0), node.flag("upper", True)
     rows, columns = node.static(data, "data")[-2:]
-    offset = int(node.constant(1, "k").item()) if node.has(1) else 0
-    distance = np.arange(columns) - np.arange(rows)[:, None]
-    keep = distance >= offset if node.flag("upper", True) else distance <= offset
-    return node.emit(WhereOp(constant(keep), data, node.scalar(0, data)))
+    distance = constant(np.arange(columns) - np.arange(rows)[:, None])
+    diagonal = node.optional(1)
+    if diagonal is None:
+        diagonal = node.scalar(0, distance)
+    op = GreaterEqualOp if upper else LessEqualOp
+    keep = node.emit(op(distance, diagonal))
+    return node.emit(WhereOp(keep, data, node.scalar(0, data)))
 
 
 TENSOR = table(
