@@ -1,7 +1,7 @@
 """What the runtime adds to kernels: a call of `run`, a step, and loading an artifact.
 
 Kernels that do nothing show the overhead alone; kernels of about a microsecond an iteration show what threads gain.
-Every figure is the best of several, since other processes only add to it.
+With several threads the least time of an empty step is one in which the workers were late; the median has them at work.
 """
 
 import tempfile
@@ -51,7 +51,7 @@ end_:
   ret void
 }}
 """
-"""A chain of 200 divisions an iteration, of about 4 ns each."""
+"""A chain of 200 divisions an iteration, of one to four nanoseconds each."""
 
 STEPS = 1000
 
@@ -90,28 +90,36 @@ def model(
     )
 
 
-def best(action: Callable[[], object], times: int) -> float:
-    """Return the least time of an action in seconds."""
-    least = float("inf")
-    for _ in range(times):
+def times(action: Callable[[], object], number: int) -> list[float]:
+    """Return the times of so many actions in seconds, the least first."""
+    found: list[float] = []
+    for _ in range(number):
         start = time.perf_counter()
         action()
-        least = min(least, time.perf_counter() - start)
-    return least
+        found.append(time.perf_counter() - start)
+    return sorted(found)
 
 
-def run_time(artifact: Artifact, threads: int, times: int = 200) -> float:
+def run_times(artifact: Artifact, threads: int, number: int = 200) -> list[float]:
     exe = Executable(artifact, threads=threads)
     x = {"x": np.zeros(16, np.float32)}
-    return best(lambda: exe.run(x), times)
+    return times(lambda: exe.run(x), number)
+
+
+def row(name: str, cells: Sequence[Sequence[float]], unit: str) -> None:
+    """Print the least and the median of each cell's times."""
+    texts = (f"{each[0]:8.3g} /{each[len(each) // 2]:8.3g} {unit}" for each in cells)
+    print(f"{name:34}" + "".join(texts))
+
+
+def head(title: str, columns: Sequence[str]) -> None:
+    print(f"\n{title:34}" + "".join(f"{each:>21}" for each in columns))
 
 
 def overhead(threads: Sequence[int]) -> None:
-    print(f"{'overhead':32}" + "".join(f"{n:>7} thread" for n in threads))
-    empty = {n: run_time(model(NOTHING, ()), n) for n in threads}
-    print(
-        f"{'run, no step':32}" + "".join(f"{empty[n] * 1e6:11.2f} µs" for n in threads)
-    )
+    head("overhead: least / median", [f"{n} threads" for n in threads])
+    empty = run_times(model(NOTHING, ()), 1)
+    row("run, no step", [[each * 1e6 for each in empty]], "µs")
     mixes = {
         "serial step": [1],
         "parallel step, grid 2": [2],
@@ -119,29 +127,23 @@ def overhead(threads: Sequence[int]) -> None:
         "parallel step after 3 serial ones": [64, 1, 1, 1],
     }
     for name, mix in mixes.items():
-        grids = [mix[index % len(mix)] for index in range(STEPS)]
-        line = (
-            (run_time(model(NOTHING, grids), n) - empty[n]) / STEPS * 1e9
-            for n in threads
+        artifact = model(NOTHING, [mix[index % len(mix)] for index in range(STEPS)])
+        found = [run_times(artifact, n) for n in threads]
+        row(
+            name,
+            [[(each - empty[0]) / STEPS * 1e9 for each in cell] for cell in found],
+            "ns",
         )
-        print(f"{name:32}" + "".join(f"{each:11.0f} ns" for each in line))
 
 
 def gain(threads: Sequence[int]) -> None:
-    print(
-        f"\n{'100 steps of 64 iterations':32}"
-        + "".join(f"{n:>7} thread" for n in threads)
-    )
-    times = [run_time(model(DIVIDE, [64] * 100), n, 20) for n in threads]
-    print(f"{'time':32}" + "".join(f"{each * 1e3:11.2f} ms" for each in times))
-    print(
-        f"{'times faster':32}"
-        + "".join(f"{times[0] / each:11.2f}   " for each in times)
-    )
+    head("100 steps of 64 iterations", [f"{n} threads" for n in threads])
+    found = [run_times(model(DIVIDE, [64] * 100), n, 50) for n in threads]
+    row("run", [[each * 1e3 for each in cell] for cell in found], "ms")
 
 
 def loading() -> None:
-    print(f"\n{'loading':32}{'write':>11}   {'load':>11}")
+    head("loading", ["write", "load"])
     cases = {
         "200 objects": model(DIVIDE, [64] * 200, objects=200),
         "100 MB of weights": model(NOTHING, [1], megabytes=100),
@@ -149,9 +151,9 @@ def loading() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.partita"
         for name, artifact in cases.items():
-            write = best(lambda artifact=artifact: artifact.write(path), 5)
-            read = best(lambda: load(path), 5)
-            print(f"{name:32}{write * 1e3:11.1f} ms{read * 1e3:11.1f} ms")
+            write = times(lambda artifact=artifact: artifact.write(path), 5)
+            read = times(lambda: load(path), 5)
+            row(name, [[each * 1e3 for each in cell] for cell in (write, read)], "ms")
 
 
 def main() -> None:
