@@ -5,6 +5,7 @@ from xdsl.ir import SSAValue
 from partita.analysis.affine import Sum
 from partita.analysis.loop_nests import (
     accesses_of,
+    block_of,
     is_inside,
     is_output,
     loops_around,
@@ -48,7 +49,7 @@ def compute_at(state: State, block: BlockOp, loop: ForOp) -> None:
     outer = space.positions((*loops_around(loop), loop))
     spans: list[Span | None] = [None] * len(block.axes)
     for store in stores_of(block):
-        read = _read_spans(store.buffer, space, outer)
+        read = _read_spans(block, store.buffer, space, outer)
         for each, axis in zip(read, axes_of_result(block, store), strict=True):
             if axis is None:
                 continue
@@ -65,10 +66,14 @@ def compute_at(state: State, block: BlockOp, loop: ForOp) -> None:
     move(block, full, space, body, before)
 
 
-def _read_spans(buffer: SSAValue, space: Space, outer: set[int]) -> list[Span]:
-    """Return what is read of each dimension of a buffer while outer loops stand still."""
+def _read_spans(
+    block: BlockOp, buffer: SSAValue, space: Space, outer: set[int]
+) -> list[Span]:
+    """Return what others read of each dimension of what a block writes while outer loops stand still."""
     reads = [
-        space.access(each) for each in accesses_of(buffer) if isinstance(each, LoadOp)
+        space.access(each)
+        for each in accesses_of(buffer)
+        if isinstance(each, LoadOp) and block_of(each) is not block
     ]
     inner = set(range(len(space.values))) - outer
     spans: list[Span] = []
