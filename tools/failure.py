@@ -36,7 +36,8 @@ def describe(error: BaseException) -> str:
         case InternalError():
             return f"{_blame(error)}{error}; {_please_report()}"
         case PartitaError() | DiagnosticException():
-            return "\n".join((f"{_blame(error)}{error}", *_excerpt(error)))
+            message = _lowered(str(error))
+            return "\n".join((f"{_blame(error)}{message}", *_excerpt(error)))
         case ArgSpecParseError():
             *_, problem = str(error).strip().splitlines()
             return _lowered(problem)
@@ -71,7 +72,8 @@ def _parse_error(error: ParseError) -> str:
 def _lowered(message: str) -> str:
     """Write a message of xDSL's as ours are: lower case, no final period."""
     message = message.strip().removesuffix(".")
-    return message[:1].lower() + message[1:]
+    acronym = message[1:2].isupper()
+    return message if acronym else message[:1].lower() + message[1:]
 
 
 def _excerpt(error: BaseException) -> tuple[str, ...]:

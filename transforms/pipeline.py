@@ -8,18 +8,20 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from time import perf_counter
+from typing import Any, get_type_hints
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass, get_pass_option_infos
-from xdsl.utils.arg_spec import ArgSpec
+from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 from xdsl.utils.arg_spec import parse_pipeline as parse_specs
 from xdsl.utils.exceptions import (
     ArgSpecParseError,
     DiagnosticException,
     ShrinkException,
 )
+from xdsl.utils.hints import isa, type_repr
 
 from partita.analysis.verification import verify
 from partita.dialects.partita import IsolatedFromHost
@@ -188,19 +190,33 @@ def _make_pass(spec: ArgSpec, available: AvailablePasses) -> ModulePass:
         )
     kind = available[spec.name]()
     given = spec.normalize_parameter_names().parameters
-    options = _options(kind)
-    for name in given:
+    options, types = _options(kind), get_type_hints(kind)
+    for name, values in given.items():
         if name not in options:
             raise OptionError(
                 f"pass {spec.name} has no option {_spelled(name)}"
                 f"{did_you_mean(_spelled(name), map(_spelled, options))}; {_listed(kind)}"
             )
+        if not _fits(values, types[name]):
+            raise OptionError(
+                f"expected option {_spelled(name)} of pass {spec.name} to be of type "
+                f"{type_repr(types[name])}, got {', '.join(map(str, values)) or 'no value'}"
+            )
+    for name in sorted(kind.required_fields() - given.keys()):
+        raise OptionError(
+            f"pass {spec.name} needs option {_spelled(name)}; {_listed(kind)}"
+        )
     try:
         return kind.from_spec(spec)
-    except (ValueError, TypeError) as error:
-        raise OptionError(
-            f"cannot make pass {spec}: {error}; {_listed(kind)}"
-        ) from None
+    except ValueError as error:
+        raise OptionError(f"pass {spec.name}: {error}") from None
+
+
+def _fits(values: ParameterListType, hint: Any) -> bool:
+    """Say whether option values in text are a value of this type, as xDSL reads them."""
+    if not values:
+        return isa(None, hint)
+    return isa(values, hint) or (len(values) == 1 and isa(values[0], hint))
 
 
 def _options(kind: type[ModulePass]) -> tuple[str, ...]:
