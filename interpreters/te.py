@@ -92,9 +92,15 @@ def _yielded(block: Block) -> Sequence[SSAValue]:
 def _boxes(
     shape: Sequence[int], reduction: Sequence[int]
 ) -> tuple[list[Box], list[Box]]:
-    """Cut axes, outermost first, and reduction axes into boxes of at most `POINTS` points together."""
+    """Cut axes, then reduction axes, into boxes of at most `POINTS` points together.
+
+    Outermost axes are cut first; where there is a reduction, innermost ones, so that what
+    is read of an image or a row is combined with many features at once.
+    """
     steps = [*shape, *reduction]
-    for axis in range(len(steps)):
+    spatial = range(len(shape))
+    inner = range(len(shape), len(steps))
+    for axis in (*(reversed(spatial) if reduction else spatial), *inner):
         while prod(steps) > POINTS and steps[axis] > 1:
             steps[axis] = max(1, steps[axis] * POINTS // prod(steps))
 

@@ -41,11 +41,11 @@ class LowerRelayToTePass(ModulePass):
 
     ```mlir
     func.func @f(%x : tensor<4xf32>) -> tensor<4xf32> {
-      %y = te.compute "add" {partita.origin = "add_1"} (%i in 4) {
-        %v = te.read %x[%i] : tensor<4xf32>
-        %one = arith.constant 1.000000e+00 : f32
-        %w = arith.addf %v, %one : f32
-        te.yield %w : f32
+      %y = te.compute "add" {partita.origin = "add_1"} (%i0 in 4) {
+        %0 = te.read %x[%i0] : tensor<4xf32>
+        %1 = arith.constant 1.000000e+00 : f32
+        %2 = arith.addf %0, %1 : f32
+        te.yield %2 : f32
       } : tensor<4xf32>
       func.return %y : tensor<4xf32>
     }

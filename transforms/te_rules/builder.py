@@ -161,7 +161,7 @@ class TeBuilder:
         label: str | None = None,
     ) -> tuple[SSAValue, ...]:
         """Define several tensors of one shape by a reduction of tuples."""
-        block, axes = _block(len(shape) + len(reduction))
+        block, axes = _block(len(shape), len(reduction))
         writer = Body(block, shape, self.splats)
         writer.finish(*body(writer, axes[: len(shape)], axes[len(shape) :]))
         count = len(elements)
@@ -210,10 +210,13 @@ class TeBuilder:
         return tuple(compute.outputs)
 
 
-def _block(rank: int) -> tuple[Block, tuple[AffineExpr, ...]]:
-    """Make an empty body and the index expressions of its axes."""
-    axes = tuple(AffineExpr.dimension(axis) for axis in range(rank))
-    return Block(arg_types=(IndexType(),) * rank), axes
+def _block(rank: int, reduced: int = 0) -> tuple[Block, tuple[AffineExpr, ...]]:
+    """Make an empty body and the index expressions of its axes and reduction axes."""
+    count = rank + reduced
+    block = Block(arg_types=(IndexType(),) * count)
+    for axis, argument in enumerate(block.args):
+        argument.name_hint = f"i{axis}" if axis < rank else f"r{axis - rank}"
+    return block, tuple(AffineExpr.dimension(axis) for axis in range(count))
 
 
 Rule = Callable[[Any, TeBuilder], Sequence[SSAValue]]
