@@ -110,7 +110,7 @@ def _random(
     """Make a weight: He scale for filters and matrices, scales around 1, shifts around 0."""
     match role:
         case ("Conv" | "Gemm", 1):
-            fan_in = int(np.prod(shape[1:]))
+            fan_in = int(np.prod(shape[1:])) if role[0] == "Conv" else shape[-1:][0]
             value = rng.standard_normal(shape, dtype=np.float32)
             value *= np.float32(np.sqrt(2 / fan_in))
             return value

@@ -40,9 +40,9 @@ def input_types(
         if name not in names | symbols:
             close = get_close_matches(name, sorted(names | symbols), 1)
             hint = f"; did you mean {close[0]}?" if close else ""
-            known = ", ".join(sorted(names)) or "none"
+            known = ", ".join([*sorted(names), *sorted(symbols)]) or "none"
             raise ModelError(
-                f"no input or symbolic dimension is called {name}; inputs are {known}{hint}"
+                f"expected an input or a symbolic dimension of the model ({known}), got {name}{hint}"
             )
     return tuple(_input_type(each, shapes) for each in inputs)
 
