@@ -1,0 +1,284 @@
+"""Graph passes keep what graphs compute: random ones, before and after, through the interpreter."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, f32, f64
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.transforms.canonicalize import CanonicalizePass
+from xdsl.transforms.dead_code_elimination import DeadCodeElimination
+
+from partita.analysis.verification import verify
+from partita.dialects.partita import ENTRY
+from partita.dialects.relay import (
+    AddOp,
+    AvgPool2dOp,
+    BatchNormOp,
+    ConcatenateOp,
+    ConstantOp,
+    Conv2dOp,
+    DenseOp,
+    DropoutOp,
+    MatmulOp,
+    MaxPool2dOp,
+    MultiplyOp,
+    NegativeOp,
+    PadOp,
+    ReluOp,
+    ReshapeOp,
+    TanhOp,
+    TransposeOp,
+)
+from partita.interpreters import interpret
+from partita.shapes import shape_of, tensor_of
+from partita.transforms.fold_constants import FoldConstantsPass
+from partita.transforms.fold_padding import FoldPaddingPass
+from partita.transforms.fold_scale_axis import FoldScaleAxisPass
+from partita.transforms.matmul_to_dense import MatmulToDensePass
+from partita.transforms.merge_equal_ops import MergeEqualOpsPass
+from partita.transforms.pack_weights import PackWeightsPass
+from partita.transforms.simplify_inference import SimplifyInferencePass
+from partita.weights import Array
+
+ALL: tuple[ModulePass, ...] = (
+    SimplifyInferencePass(),
+    FoldConstantsPass(),
+    MergeEqualOpsPass(),
+    FoldScaleAxisPass(),
+    FoldConstantsPass(),
+    FoldPaddingPass(),
+    CanonicalizePass(),
+    MatmulToDensePass(),
+    PackWeightsPass(block=8),
+    FoldConstantsPass(),
+    DeadCodeElimination(),
+)
+"""Everything that happens to a graph before fusion."""
+
+
+class RandomGraph:
+    """A graph of the ops that these passes know, whose values stay of moderate size."""
+
+    def __init__(self, seed: int, element: type[np.floating] = np.float32):
+        self.random = np.random.default_rng(seed)
+        self.element = element
+        self.type = f32 if element is np.float32 else f64
+        channels, height = (int(n) for n in self.random.integers((1, 5), (9, 10)))
+        self.block = Block(
+            arg_types=[tensor_of((2, channels, height, height), self.type)]
+        )
+        self.images: list[SSAValue] = list(self.block.args)
+
+    def add(self, op: Operation) -> SSAValue:
+        self.block.add_op(op)
+        return op.results[0]
+
+    def chance(self, probability: float) -> bool:
+        return bool(self.random.random() < probability)
+
+    def number(self, low: int, high: int) -> int:
+        return int(self.random.integers(low, high + 1))
+
+    def pick(self, values: Sequence[SSAValue]) -> SSAValue:
+        return values[self.number(max(0, len(values) - 3), len(values) - 1)]
+
+    def constant(self, *shape: int, scale: float = 1.0) -> SSAValue:
+        """Add a constant, or an expression on constants."""
+        array = (self.random.standard_normal(shape) * scale).astype(self.element)
+        if self.chance(0.1):
+            return self.add(
+                ConstantOp.of(np.broadcast_to(self.element(scale / 2), shape))
+            )
+        value = self.add(ConstantOp.of(array))
+        if self.chance(0.2):
+            value = self.add(NegativeOp(value))
+        if self.chance(0.1) and len(shape) == 2:
+            value = self.add(
+                TransposeOp(self.add(TransposeOp(value, axes=(1, 0))), axes=(1, 0))
+            )
+        return value
+
+    def factor(self, value: SSAValue, axis: int) -> SSAValue:
+        """Add a constant that broadcasts to a value: a scalar, one element per channel, or any."""
+        shape = shape_of(value)
+        kind = self.number(0, 5)
+        if kind == 0:
+            return self.constant()
+        if kind == 1:
+            return self.constant(*(self.number(0, 1) * (n - 1) + 1 for n in shape[1:]))
+        along = [1] * len(shape)
+        along[axis] = shape[axis]
+        return self.constant(*along[self.number(0, axis) :])
+
+    def arithmetic(self, value: SSAValue, axis: int) -> SSAValue:
+        operands = [value, self.factor(value, axis)]
+        if self.chance(0.3):
+            operands.reverse()
+        return self.add((AddOp if self.chance(0.5) else MultiplyOp)(*operands))
+
+    def convolution(self, image: SSAValue) -> SSAValue:
+        _, channels, height, width = shape_of(image)
+        groups = [g for g in (1, 1, 2, 4, channels) if channels % g == 0]
+        group = groups[self.number(0, len(groups) - 1)]
+        features = group * self.number(1, 3) * (4 if self.chance(0.3) else 1)
+        kernel = [min(self.number(1, 3), height), min(self.number(1, 3), width)]
+        weight = self.constant(
+            features,
+            channels // group,
+            *kernel,
+            scale=(channels // group * kernel[0] * kernel[1]) ** -0.5,
+        )
+        return self.add(
+            Conv2dOp(
+                image,
+                weight,
+                padding=[self.number(0, 1) for _ in range(4)],
+                strides=(self.number(1, 2), 1),
+                groups=group,
+            )
+        )
+
+    def normalization(self, image: SSAValue) -> SSAValue:
+        channels = shape_of(image)[1]
+        variance = self.random.uniform(0.1, 2, channels).astype(self.element)
+        return self.add(
+            BatchNormOp(
+                image,
+                *(self.constant(channels) for _ in range(3)),
+                self.add(ConstantOp.of(variance)),
+            )
+        )
+
+    def padding(self, image: SSAValue) -> SSAValue:
+        value = (0.0, 0.0, 1.0, -np.inf)[self.number(0, 3)]
+        padded = self.add(
+            PadOp(
+                image,
+                before=(0, int(self.chance(0.1)), self.number(0, 1), self.number(0, 1)),
+                after=(0, 0, self.number(0, 2), self.number(0, 1)),
+                value=value,
+            )
+        )
+        if value == -np.inf:
+            return self.add(MaxPool2dOp(padded, kernel=(3, 3), strides=(1, 2)))
+        return padded
+
+    def pool(self, image: SSAValue) -> SSAValue:
+        kernel = [min(2, extent) for extent in shape_of(image)[2:]]
+        padding = [self.number(0, k - 1) for k in (*kernel, *kernel)]
+        if self.chance(0.3):
+            return self.add(MaxPool2dOp(image, kernel=kernel, padding=padding))
+        return self.add(
+            AvgPool2dOp(
+                image,
+                kernel=kernel,
+                padding=padding,
+                strides=(self.number(1, 2), 2),
+                ceil_mode=self.chance(0.5),
+                count_include_pad=self.chance(0.5),
+            )
+        )
+
+    def image(self) -> SSAValue:
+        """Add one op on images."""
+        image = self.pick(self.images)
+        if min(shape_of(image)[2:]) < 3:
+            return self.add(TanhOp(image))
+        rows: list[Callable[[SSAValue], SSAValue]] = [
+            self.convolution,
+            self.convolution,
+            self.normalization,
+            self.padding,
+            self.pool,
+            lambda each: self.add(TanhOp(each)),
+            lambda each: self.add(ReluOp(each)),
+            lambda each: self.add(DropoutOp(each)),
+            lambda each: self.add(
+                ConcatenateOp([each, self.add(TanhOp(each))], axis=1)
+            ),
+            *[lambda each: self.arithmetic(each, 1)] * 5,
+        ]
+        return rows[self.number(0, len(rows) - 1)](image)
+
+    def matrix(self, rows: SSAValue) -> SSAValue:
+        """Add one op on matrices, or stacks of them."""
+        shape = shape_of(rows)
+        inner, features = shape[-1], self.number(1, 4) * self.number(1, 4)
+        kind = self.number(0, 6)
+        if kind == 0 and len(shape) == 2:
+            return self.add(
+                DenseOp(rows, self.constant(features, inner, scale=inner**-0.5))
+            )
+        if kind <= 2:
+            return self.add(
+                MatmulOp(rows, self.constant(inner, features, scale=inner**-0.5))
+            )
+        if kind == 3:
+            return self.add(TanhOp(rows))
+        return self.arithmetic(rows, len(shape) - 1)
+
+    def build(self, count: int) -> ModuleOp:
+        for _ in range(count):
+            self.images.append(self.image())
+        shape = shape_of(self.images[-1])
+        rows = self.add(
+            ReshapeOp(
+                self.add(TanhOp(self.images[-1])),
+                shape=(shape[0], int(np.prod(shape[1:])))
+                if self.chance(0.5)
+                else (*shape[:2], int(np.prod(shape[2:]))),
+            )
+        )
+        matrices = [rows]
+        for _ in range(count // 2):
+            matrices.append(self.matrix(self.pick(matrices)))
+        results = [matrices[-1], self.images[-1], self.pick(self.images)]
+        self.block.add_op(ReturnOp(*results))
+        return entry(self.block)
+
+
+def entry(block: Block) -> ModuleOp:
+    """Make a module of one function, which returns what its block does."""
+    last = block.last_op
+    assert last is not None
+    function = FuncOp("main", (block.arg_types, last.operand_types), Region(block))
+    function.attributes[ENTRY] = UnitAttr()
+    return ModuleOp([function])
+
+
+def run(module: ModuleOp) -> tuple[Array, ...]:
+    """Interpret a module on a random image."""
+    function = module.body.block.first_op
+    assert isinstance(function, FuncOp)
+    random = np.random.default_rng(0)
+    arrays = [
+        random.standard_normal(shape_of(argument)).astype(
+            np.float32 if argument.type == tensor_of(shape_of(argument), f32) else "f8"
+        )
+        for argument in function.args
+    ]
+    return interpret(module, arrays)
+
+
+def assert_close(before: tuple[Array, ...], after: tuple[Array, ...]) -> None:
+    for old, new in zip(before, after, strict=True):
+        assert old.dtype == new.dtype
+        assert old.shape == new.shape
+        finite = np.isfinite(old)
+        scale = float(np.max(np.abs(old), where=finite, initial=1e-30))
+        np.testing.assert_allclose(new, old, rtol=0, atol=1e-5 * scale)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_graph_keeps_its_results(seed: int) -> None:
+    module = RandomGraph(seed, np.float64 if seed % 4 == 3 else np.float32).build(14)
+    verify(module)
+    before = run(module)
+    for each in ALL:
+        each.apply(Context(), module)
+        verify(module)
+        assert_close(before, run(module))
