@@ -17,6 +17,7 @@ from partita.interpreters.module import (
 )
 from partita.interpreters.relay import RELAY, evaluate
 from partita.interpreters.te import TE
+from partita.interpreters.tir import TIR
 from partita.weights import Array
 
 
@@ -29,6 +30,7 @@ def _relay(
 TABLES: tuple[Mapping[type[Operation], Impl], ...] = (
     {op: _relay for op in RELAY},
     TE,
+    TIR,
 )
 """What the ops of each level mean."""
 

@@ -10,19 +10,12 @@ from itertools import product
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-)
 
 from partita.dialects.te import ComputeOp, ReadOp, YieldOp
+from partita.interpreters.elements import affine_value, pick, signless
 from partita.interpreters.module import Impl, Interpreter
 from partita.interpreters.scalar import (
     INDEX,
@@ -36,8 +29,6 @@ from partita.shapes import dtype_of, element_of
 
 POINTS = 1 << 19
 """How many points of axes are evaluated at once: a temporary is at most eight times as many bytes."""
-
-Indices = NDArray[np.int64]
 
 Box = tuple[range, ...]
 """A range of each axis."""
@@ -178,58 +169,10 @@ def _evaluate(
 
 
 def _read(op: ReadOp, values: Mapping[SSAValue, Array], source: Array) -> Array:
-    """Pick elements; where an index lies outside, its nearest inside is read and thrown away."""
-    source = _signless(source)
     indices = [values[index].astype(np.int64, copy=False) for index in op.indices]
-    positions = [_affine(expr, indices) for expr in op.access.results]
-    if op.otherwise is None:
-        return np.asarray(source[tuple(positions)])
-    inside = np.asarray(True)
-    for position, extent in zip(positions, source.shape, strict=True):
-        inside = np.logical_and(
-            inside, np.logical_and(position >= 0, position < extent)
-        )
-    otherwise = values[op.otherwise]
-    if not source.size:
-        return np.broadcast_to(
-            otherwise, np.broadcast_shapes(inside.shape, otherwise.shape)
-        )
-    clipped = tuple(
-        np.clip(position, 0, extent - 1)
-        for position, extent in zip(positions, source.shape, strict=True)
-    )
-    return np.where(inside, source[clipped], otherwise)
-
-
-def _signless(array: Array) -> Array:
-    """View a tensor's unsigned elements as scalars are held."""
-    return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
-
-
-def _affine(expr: AffineExpr, dims: Sequence[Indices]) -> Indices:
-    """Evaluate an index expression over arrays that broadcast."""
-    match expr:
-        case AffineConstantExpr(value=value):
-            return np.asarray(value, np.int64)
-        case AffineDimExpr(position=position):
-            return dims[position]
-        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
-            return _AFFINE[kind](_affine(lhs, dims), _affine(rhs, dims))
-        case _:
-            raise ValueError(f"unexpected affine expression {expr}")
-
-
-def _ceil_divide(lhs: Indices, rhs: Indices) -> Indices:
-    return np.negative(np.floor_divide(np.negative(lhs), rhs))
-
-
-_AFFINE: Mapping[AffineBinaryOpKind, Callable[[Indices, Indices], Indices]] = {
-    AffineBinaryOpKind.Add: np.add,
-    AffineBinaryOpKind.Mul: np.multiply,
-    AffineBinaryOpKind.Mod: np.mod,
-    AffineBinaryOpKind.FloorDiv: np.floor_divide,
-    AffineBinaryOpKind.CeilDiv: _ceil_divide,
-}
+    positions = [affine_value(expr, indices) for expr in op.access.results]
+    otherwise = None if op.otherwise is None else values[op.otherwise]
+    return pick(signless(source), positions, otherwise)
 
 
 def _fold(op: ComputeOp, values: tuple[Array, ...], rank: int) -> tuple[Array, ...]:
