@@ -1,8 +1,8 @@
 """What a back end is: one object that says what it takes, how it is prepared for, and how code is made."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
@@ -43,6 +43,14 @@ class Code:
     """Iterations that threads may share."""
 
 
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+
+
+def silent(what: str, done: int, of: int) -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True)
 class CodegenContext:
     """What code generation may know beside the function."""
@@ -50,8 +58,7 @@ class CodegenContext:
     machine: Machine
     """The machine that the compiled model will run on."""
 
-    symbols: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Symbols to use instead of function names."""
+    progress: Progress = silent
 
 
 @dataclass(frozen=True)

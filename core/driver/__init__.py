@@ -6,14 +6,25 @@
 | `compile` | how they are run, code is made, and an executable is put together |
 """
 
+from partita.driver.compile import (
+    compile,
+    compile_artifact,
+    context,
+    load_onnx,
+    make_backend,
+    pipeline_for,
+)
 from partita.driver.pipelines import GRAPH_PASSES, Insertion, full_pipeline, insert
 
 __all__ = [
     "GRAPH_PASSES",
-    "Compilation",
     "Insertion",
     "compile",
+    "compile_artifact",
+    "context",
     "full_pipeline",
     "insert",
     "load_onnx",
+    "make_backend",
+    "pipeline_for",
 ]

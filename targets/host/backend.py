@@ -72,8 +72,12 @@ class Host(Backend):
             )
             return Code(f"host/{kernel.symbol}.o", content, kernel.symbol, kernel.grid)
 
+        code: list[Code] = []
         with ThreadPoolExecutor(cpu_count()) as pool:
-            return tuple(pool.map(compile, texts))
+            for each in pool.map(compile, texts):
+                code.append(each)
+                context.progress("kernels", len(code), len(texts))
+        return code
 
     def _object_cache(self) -> ObjectCache | None:
         if self.cache == NO_CACHE:

@@ -5,16 +5,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType
+from xdsl.dialects.builtin import IndexType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from partita.dialects import tir
-from partita.dialects.partita import origin_of
+from partita.dialects.partita import WeightAttr, origin_of
 from partita.dialects.tir import LoopKind, buffer_type
 from partita.errors import CodegenError
+from partita.targets.host.constants import elements_of
 from partita.targets.host.emitter import Emitter, Value, bytes_of, integer
 from partita.targets.host.indices import ANY, Dimension, Indices
 from partita.targets.host.memory import Buffer, Memory, buffer_of
@@ -200,19 +201,14 @@ class _Kernel:
         buffer = buffer_of(
             f"@{self.symbol}.constant{len(self.constants)}", buffer_type(op.result)
         )
-        if not isinstance(op.value, DenseIntOrFPElementsAttr):
+        if isinstance(op.value, WeightAttr):
             raise self.fail(op, "expected weights to be arguments of a kernel")
-        values: Sequence[int | float | complex] = op.value.get_values()
+        values = elements_of(op).reshape(-1).tolist()
         elements = ", ".join(
             str(
-                Value(
-                    self.emitter.constant(
-                        value if isinstance(value, int | float) else 0, buffer.type
-                    ).text,
-                    buffer.type,
-                )
-                if buffer.type != "i1"
-                else integer(int(bool(value)), "i8")
+                integer(int(value), "i8")
+                if buffer.type == "i1"
+                else self.emitter.constant(value, buffer.type)
             )
             for value in values
         )

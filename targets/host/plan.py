@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal
 
-import numpy as np
 from xdsl.dialects.builtin import (
     DictionaryAttr,
     FunctionType,
@@ -19,13 +18,12 @@ from xdsl.dialects.memref import AllocOp, CopyOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from partita.dialects import relay, tir
+from partita.dialects import tir
 from partita.dialects.partita import (
     ARENA,
     NAME,
     OFFSET,
     SIGNATURE,
-    WeightAttr,
     origin_of,
 )
 from partita.dialects.tir import buffer_type
@@ -33,7 +31,8 @@ from partita.errors import CodegenError
 from partita.runtime.plan import Buffer, CopyStep, KernelStep, Plan, Step, TensorSpec
 from partita.shapes import dtype_of
 from partita.targets.backend import Code
-from partita.weights import Array, Weight, weight
+from partita.targets.host.constants import weight_of
+from partita.weights import Array
 
 
 @dataclass(frozen=True)
@@ -135,19 +134,11 @@ class _Planner:
 
     def _constant(self, op: tir.ConstantOp) -> Buffer:
         """Keep a constant as a weight, each content once."""
-        held = self._held(op)
+        held = weight_of(op)
         if held.digest not in self.positions:
             self.positions[held.digest] = len(self.positions)
             self.weights[held.digest] = held.content()
         return Buffer("weight", self.positions[held.digest])
-
-    @staticmethod
-    def _held(op: tir.ConstantOp) -> Weight:
-        if isinstance(op.value, WeightAttr):
-            return op.value.data
-        type = op.value.type
-        assert isa(type, TensorType[Attribute])
-        return weight(np.ascontiguousarray(relay.ConstantOp(op.value, type).array()))
 
     def _call(self, op: CallOp) -> KernelStep:
         name = op.callee.string_value()

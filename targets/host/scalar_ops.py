@@ -28,7 +28,7 @@ _CMPF = (
 
 
 def _binary(opcode: str) -> Rule:
-    return lambda emitter, op, values: emitter.binary(opcode, *values)
+    return lambda emitter, op, values: emitter.binary(opcode, values[0], values[1])
 
 
 def _convert(opcode: str) -> Rule:
