@@ -16,6 +16,15 @@ from xdsl.ir import Attribute
 FAST = "reassoc contract"
 """What float instructions may do: never assume away NaN, infinities or signed zeros."""
 
+AS_WRITTEN = 0
+"""The number of the metadata that keeps LLVM from unrolling or vectorizing a loop."""
+
+LOOP_METADATA = (
+    f"!{AS_WRITTEN} = distinct !{{!{AS_WRITTEN}, !1, !2}}\n"
+    '!1 = !{!"llvm.loop.unroll.disable"}\n'
+    '!2 = !{!"llvm.loop.vectorize.enable", i1 false}\n'
+)
+
 _FLOAT_BYTES = {"half": 2, "float": 4, "double": 8}
 
 
@@ -221,8 +230,13 @@ class Emitter:
         return self.call(name, value.type, value)
 
     @contextmanager
-    def loop(self, lower: Value, upper: Value, stem: str) -> Generator[Value]:
-        """Emit a loop around what is emitted inside; `lower` is below `upper`, unless it may be empty."""
+    def loop(
+        self, lower: Value, upper: Value, stem: str, as_written: bool
+    ) -> Generator[Value]:
+        """Emit a loop around what is emitted inside; `lower` is below `upper`.
+
+        With `as_written`, LLVM neither unrolls nor vectorizes it: a schedule did.
+        """
         body, end = self.label(f"{stem}_body"), self.label(f"{stem}_end")
         before, index = self.block, self.name(stem)
         following = self.name(stem)
@@ -236,7 +250,8 @@ class Emitter:
         )
         self.line(f"{following} = add nuw nsw i64 {index}, 1")
         done = self.emit(f"icmp eq i64 {following}, {upper.text}", "i1")
-        self.line(f"br {done}, label %{end}, label %{body}")
+        hint = f", !llvm.loop !{AS_WRITTEN}" if as_written else ""
+        self.line(f"br {done}, label %{end}, label %{body}{hint}")
         self.start(end)
 
     @contextmanager

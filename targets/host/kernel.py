@@ -16,7 +16,13 @@ from partita.dialects.partita import WeightAttr, origin_of
 from partita.dialects.tir import LoopKind, buffer_type
 from partita.errors import CodegenError
 from partita.targets.host.constants import elements_of
-from partita.targets.host.emitter import Emitter, Value, bytes_of, integer
+from partita.targets.host.emitter import (
+    LOOP_METADATA,
+    Emitter,
+    Value,
+    bytes_of,
+    integer,
+)
 from partita.targets.host.indices import ANY, Dimension, Indices
 from partita.targets.host.memory import Buffer, Memory, buffer_of
 from partita.targets.host.registers import axis_order
@@ -116,7 +122,9 @@ class _Kernel:
         )
         text = "\n".join((*self.constants, *emitter.declarations.values(), *lines))
         return KernelText(
-            self.symbol, text + "\n", 1 if self.grid is None else self.grid.extent
+            self.symbol,
+            f"{text}\n{LOOP_METADATA}",
+            1 if self.grid is None else self.grid.extent,
         )
 
     def fail(self, op: Operation, reason: str) -> CodegenError:
@@ -159,7 +167,14 @@ class _Kernel:
                 if lower:
                     begin = self.emitter.binary("add", begin, integer(lower))
                     end = self.emitter.binary("add", end, integer(lower))
-            with self.indices.scope(), self.emitter.loop(begin, end, "i") as index:
+            scheduled = any(
+                isinstance(each, tir.ForOp) and each.loop_kind is LoopKind.VECTORIZED
+                for each in op.walk()
+            )
+            with (
+                self.indices.scope(),
+                self.emitter.loop(begin, end, "i", scheduled) as index,
+            ):
                 self.indices.expressions[op.variable] = self.indices.dimension(
                     Dimension(index, (lower, upper - 1))
                 )
