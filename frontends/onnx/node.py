@@ -102,11 +102,12 @@ class Node:
         return array.item()
 
     def constant_integers(self, index: int, what: str) -> tuple[int, ...]:
-        """Return the content of an input as a list of integers."""
+        """Return the content of an input as a list of integers, which old opsets give as floats."""
         array = self.constant(index, what)
-        if array.dtype.kind not in "iu":
+        integers = array.astype(np.int64)
+        if array.dtype.kind not in "iuf" or np.any(integers != array):
             self.fail(f"expected {what} of integers, got {array.dtype}")
-        return tuple(int(value) for value in array.reshape(-1))
+        return tuple(int(value) for value in integers.reshape(-1))
 
     def static(self, value: SSAValue, what: str) -> Shape:
         """Return the shape of a value that must not have dynamic dimensions."""

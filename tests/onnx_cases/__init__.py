@@ -1,0 +1,1 @@
+"""Small ONNX models, one for each opset that an op has had."""
