@@ -85,8 +85,8 @@ class Backend(ArgSpecConvertible, ABC):
         return ()
 
     @abstractmethod
-    def pipeline(self, module: ModuleOp) -> Sequence[ModulePass]:
-        """Return the passes that turn this back end's part of a graph into what `codegen` takes."""
+    def pipeline(self, module: ModuleOp, machine: Machine) -> Sequence[ModulePass]:
+        """Return the passes that turn this back end's part of a graph into what `codegen` takes, for a machine."""
 
     @abstractmethod
     def codegen(

@@ -1,16 +1,21 @@
-"""What `partita-opt` shows of a running pipeline: IR after passes, and where time went."""
+"""What tools show of a running pipeline: IR after passes, and where time went."""
 
 from collections.abc import Container, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter
+from types import TracebackType
 from typing import IO
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
+from partita.analysis.weights import weights_of
+from partita.tools.tables import table
 from partita.transforms.pipeline import Observer
+from partita.weights import Weight, write_weights
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,46 @@ class IRPrinter(Observer):
         self.stream.flush()
 
 
+class IRWriter(Observer):
+    """Write the module to a folder: before the first pass, and after each, in files numbered as they run.
+
+    The weights that any of them refers to are written beside them, in one file, when the context ends.
+    """
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._written = 0
+        self._weights: dict[str, Weight] = {}
+
+    def __enter__(self) -> "IRWriter":
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        loaded = [each for each in self._weights.values() if each.array is not None]
+        if loaded:
+            write_weights(self._folder / "weights.safetensors", loaded)
+
+    def before(self, each: ModulePass, module: ModuleOp) -> None:
+        if not self._written:
+            self._write("import", module)
+
+    def after(self, each: ModulePass, module: ModuleOp, seconds: float) -> None:
+        self._write(each.name, module)
+
+    def _write(self, name: str, module: ModuleOp) -> None:
+        path = self._folder / f"{self._written:02}-{name}.mlir"
+        path.write_text(f"{module}\n", encoding="utf-8")
+        self._written += 1
+        for each in weights_of(module):
+            self._weights.setdefault(each.digest, each)
+
+
 @dataclass
 class Stopwatch(Observer):
     """Note how long each pass, and what is timed beside passes, takes."""
@@ -51,15 +96,23 @@ class Stopwatch(Observer):
         finally:
             self.laps.append((name, perf_counter() - start))
 
+    @contextmanager
+    def rest(self, name: str) -> Generator[None]:
+        """Time what runs inside, without the laps that are noted meanwhile."""
+        start, noted = perf_counter(), len(self.laps)
+        try:
+            yield
+        finally:
+            known = sum(seconds for _, seconds in self.laps[noted:])
+            self.laps.append((name, perf_counter() - start - known))
+
     def table(self) -> str:
         """Return one line for each lap, in order, with its share of the whole."""
         total = sum(seconds for _, seconds in self.laps)
-        rows = [("step", "seconds", "share")] + [
-            (name, f"{seconds:.4f}", f"{seconds / total:.1%}" if total else "")
-            for name, seconds in (*self.laps, ("total", total))
-        ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(
-            f"{name:<{widths[0]}}  {seconds:>{widths[1]}}  {share:>{widths[2]}}"
-            for name, seconds, share in rows
+        return table(
+            [("step", "seconds", "share")]
+            + [
+                (name, f"{seconds:.4f}", f"{seconds / total:.1%}" if total else "")
+                for name, seconds in (*self.laps, ("total", total))
+            ]
         )

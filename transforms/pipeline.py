@@ -168,13 +168,13 @@ def _take_out(module: ModuleOp) -> Iterator[_Taken]:
 
 
 def parse_passes(text: str, available: AvailablePasses) -> tuple[ModulePass, ...]:
-    """Make the passes that a pipeline such as `fuse-ops{max-depth=8},dce` names.
+    """Make the passes that a pipeline such as `fuse-ops{max-depth=8},dce` names; it may be broken into lines.
 
     Raises `OptionError` for text that is no pipeline, and for passes and options that do
     not exist, with the nearest that do.
     """
     try:
-        specs = tuple(parse_specs(text))
+        specs = tuple(parse_specs("".join(map(str.strip, text.splitlines()))))
     except ArgSpecParseError as error:
         problem = str(error).strip().splitlines()[-1].strip()
         raise OptionError(

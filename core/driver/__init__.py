@@ -12,7 +12,7 @@ from partita.driver.compile import (
     context,
     load_onnx,
     make_backend,
-    pipeline_for,
+    prepare,
 )
 from partita.driver.pipelines import GRAPH_PASSES, Insertion, full_pipeline, insert
 
@@ -26,5 +26,5 @@ __all__ = [
     "insert",
     "load_onnx",
     "make_backend",
-    "pipeline_for",
+    "prepare",
 ]

@@ -100,11 +100,25 @@ def choose_host(targets: Sequence[Backend | str]) -> Host:
     return next((each for each in backends if isinstance(each, Host)), Host())
 
 
-def pipeline_for(
-    module: ModuleOp, targets: Sequence[Backend | str], insertions: Sequence[Insertion]
+def prepare(
+    module: ModuleOp,
+    targets: Sequence[Backend | str] = (),
+    insertions: Sequence[Insertion] = (),
+    *,
+    shapes: Shapes | None = None,
+    entry: str | None = None,
+    machine: Machine | None = None,
 ) -> tuple[ModulePass, ...]:
-    """Return the passes that `compile` runs on a module, in order."""
-    passes = full_pipeline(choose_host(targets), module)
+    """Verify a module and mark its entry; return the passes that compile it, in order.
+
+    Raises `OptionError` for what does not exist, xDSL's `DiagnosticException` for a module
+    that does not verify or whose entry is not settled.
+    """
+    verify(module)
+    mark_entry(module, entry_of(module, entry))
+    passes = full_pipeline(choose_host(targets), module, machine or Machine.host())
+    if shapes or _has_dynamic_arguments(module):
+        passes = (SpecializeShapesPass(_texts(shapes or {})), *passes)
     return insert(passes, insertions, multiverse().all_passes)
 
 
@@ -114,17 +128,17 @@ def compile(
     *,
     shapes: Shapes | None = None,
     entry: str | None = None,
-    machine: Machine | None = None,
     insertions: Sequence[Insertion] = (),
     observers: Sequence[Observer] = (),
     progress: Progress = silent,
     threads: int | None = None,
 ) -> Executable:
-    """Compile a model for a machine (this one by default), and return what runs it.
+    """Compile a model for this machine, and return what runs it.
 
-    The module that is given stays as it is. `shapes` makes dynamic inputs static, `entry`
-    chooses among several functions, `insertions` puts passes of the caller's among ours,
-    and `observers` see every pass. An executable for another machine can be saved, not run.
+    The module that is given stays as it is. `targets` are back ends or their text, such as
+    `host{cache="none"}`; `shapes` makes dynamic inputs static, `entry` chooses among several
+    functions, `insertions` puts passes of the caller's among ours, `observers` see every pass,
+    and `progress` is told how many kernels are done. A run uses at most `threads` threads.
 
     Raises a `PartitaError`: `ModelError` for a model that cannot be read, `OptionError` for
     options, `PassError` or `CodegenError` where a pass or code generation cannot go on.
@@ -134,7 +148,6 @@ def compile(
         targets,
         shapes=shapes,
         entry=entry,
-        machine=machine,
         insertions=insertions,
         observers=observers,
         progress=progress,
@@ -153,7 +166,11 @@ def compile_artifact(
     observers: Sequence[Observer] = (),
     progress: Progress = silent,
 ) -> Artifact:
-    """Compile a model to what an artifact file holds; arguments and errors are those of `compile`."""
+    """Compile a model to what an artifact file holds, for a machine that need not be this one.
+
+    Other arguments and errors are those of `compile`. An artifact can be written anywhere, and
+    run where its machine is.
+    """
     machine = machine or Machine.host()
     backend = choose_host(targets)
     if isinstance(model, ModuleOp):
@@ -161,12 +178,10 @@ def compile_artifact(
     else:
         module, shapes = load_onnx(model, shapes), None
     try:
-        verify(module)
-        mark_entry(module, entry_of(module, entry))
+        passes = prepare(
+            module, targets, insertions, shapes=shapes, entry=entry, machine=machine
+        )
         graph = str(module)
-        passes = pipeline_for(module, targets, insertions)
-        if shapes or _has_dynamic_arguments(module):
-            passes = (SpecializeShapesPass(_texts(shapes or {})), *passes)
         Pipeline(passes, (Verifier(), *observers)).apply(context(), module)
     except DiagnosticException as error:
         raise _told(error) from error

@@ -9,6 +9,7 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from partita.errors import OptionError, did_you_mean
+from partita.runtime import Machine
 from partita.targets import Backend
 from partita.transforms.fold_constants import FoldConstantsPass
 from partita.transforms.fold_padding import FoldPaddingPass
@@ -46,9 +47,11 @@ class Insertion:
     """In the syntax of `partita-opt -p`."""
 
 
-def full_pipeline(backend: Backend, module: ModuleOp) -> tuple[ModulePass, ...]:
-    """Return all passes from a graph to what a back end makes code of."""
-    return (*GRAPH_PASSES, *backend.pre_partition(), *backend.pipeline(module))
+def full_pipeline(
+    backend: Backend, module: ModuleOp, machine: Machine
+) -> tuple[ModulePass, ...]:
+    """Return all passes from a graph to what a back end makes a machine's code of."""
+    return (*GRAPH_PASSES, *backend.pre_partition(), *backend.pipeline(module, machine))
 
 
 def insert(

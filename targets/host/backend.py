@@ -13,9 +13,11 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from partita.dialects.relay import RelayOp
+from partita.runtime.machine import Machine
 from partita.targets.backend import Accept, Backend, Code, CodegenContext, Reject
 from partita.targets.host.kernel import KernelText, emit_kernel
 from partita.targets.host.native import Compiler, ObjectCache
+from partita.targets.host.rules.tiles import Registers
 from partita.targets.host.schedule_host import ScheduleHostPass
 from partita.transforms.apply_schedules import ApplySchedulesPass
 from partita.transforms.fuse_ops import FuseOpsPass
@@ -46,12 +48,14 @@ class Host(Backend):
             return Reject(f"{op.name} has no rule to te")
         return Accept()
 
-    def pipeline(self, module: ModuleOp) -> Sequence[ModulePass]:
+    def pipeline(self, module: ModuleOp, machine: Machine) -> Sequence[ModulePass]:
+        here = machine == Machine.host()
+        vector = None if here else Registers.of(machine).bits
         return (
             FuseOpsPass(),
             LowerRelayToTePass(),
             LowerTeToTirPass(),
-            ScheduleHostPass(),
+            ScheduleHostPass(vector),
             ApplySchedulesPass(),
             SplitStagesPass(),
             PlanMemoryPass(),

@@ -1,0 +1,119 @@
+"""`partita compile`: from a model to an artifact."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from partita.driver import Insertion, compile_artifact, make_backend, prepare
+from partita.errors import OptionError
+from partita.runtime import Artifact, Machine
+from partita.targets.host.native import machine_named
+from partita.tools.inputs import read_model
+from partita.tools.observers import IRWriter, Stopwatch
+from partita.tools.progress import ProgressDisplay
+from partita.tools.tables import size
+from partita.transforms.pipeline import Observer
+
+
+@dataclass(frozen=True)
+class CompileRequest:
+    """What the command line asks for; see `partita compile --help`."""
+
+    model: Path
+
+    output: Path | None
+    """`None` if only the pipeline is wanted."""
+
+    targets: Sequence[str] = ()
+    shapes: Sequence[str] = ()
+    entry: str | None = None
+    weights: Path | None = None
+    insertions: Sequence[str] = ()
+    print_pipeline: bool = False
+    dump_ir: Path | None = None
+    host_cpu: str | None = None
+    host_triple: str | None = None
+    time_passes: bool = False
+    quiet: bool = False
+
+
+def compile_file(request: CompileRequest) -> None:
+    """Compile a file to a file, and print what became of it."""
+    start = perf_counter()
+    if request.output is not None:
+        _check_writable(request.output)
+    targets = tuple(make_backend(each) for each in request.targets)
+    insertions = tuple(_insertion(each) for each in request.insertions)
+    machine = machine_named(request.host_triple, request.host_cpu)
+    with ExitStack() as stack:
+        display = stack.enter_context(ProgressDisplay("read", quiet=request.quiet))
+        stopwatch = Stopwatch()
+        if request.time_passes:
+            stack.callback(lambda: print(stopwatch.table(), file=sys.stderr))
+        observers: list[Observer] = [display, stopwatch]
+        if request.dump_ir is not None:
+            observers.append(stack.enter_context(IRWriter(request.dump_ir)))
+        with stopwatch.lap("(read)"):
+            model = read_model(request.model, request.shapes, request.weights)
+        if request.print_pipeline:
+            passes = prepare(
+                model.module,
+                targets,
+                insertions,
+                shapes=model.shapes,
+                entry=request.entry,
+                machine=machine,
+            )
+            print(",\n".join(map(str, passes)), flush=True)
+        if request.output is None:
+            return
+        with stopwatch.rest("(code)"):
+            artifact = compile_artifact(
+                model.module,
+                targets,
+                shapes=model.shapes,
+                entry=request.entry,
+                machine=machine,
+                insertions=insertions,
+                observers=observers,
+                progress=display.tell,
+            )
+        with stopwatch.lap("(write)"):
+            artifact.write(request.output)
+    if not request.quiet:
+        print(_summary(request.output, artifact, perf_counter() - start))
+
+
+def _check_writable(output: Path) -> None:
+    """Refuse before the work what would be refused after it."""
+    if output.is_dir():
+        raise OptionError(f"cannot write {output}: it is a folder")
+    if not output.parent.is_dir():
+        raise OptionError(f"cannot write {output}: there is no folder {output.parent}")
+
+
+def _insertion(text: str) -> Insertion:
+    """Read `after=PASS:PIPELINE`."""
+    place, colon, pipeline = text.partition(":")
+    key, _, name = place.partition("=")
+    if key.strip() != "after" or not name.strip() or not colon:
+        raise OptionError(
+            f"expected passes to insert as after=PASS:PIPELINE, got {text!r}"
+        )
+    return Insertion(name.strip(), pipeline)
+
+
+def _summary(path: Path, artifact: Artifact, seconds: float) -> str:
+    weights = sum(each.nbytes for each in artifact.weights.values())
+    parts = [
+        f"{len(artifact.objects)} kernels",
+        f"{size(weights)} of weights",
+        f"{size(artifact.plan.arena)} of intermediate memory",
+    ]
+    machine = (
+        "" if artifact.machine == Machine.host() else f" for {artifact.machine.cpu}"
+    )
+    return f"{path}: {', '.join(parts)}; compiled{machine} in {seconds:.1f} s"

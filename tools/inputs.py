@@ -1,0 +1,77 @@
+"""What command lines read: models, IR with its weights, arrays."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+
+from partita.analysis.weights import attach_weights
+from partita.driver import context, load_onnx
+from partita.errors import IRError, OptionError
+from partita.frontends import ALL_FRONTENDS
+from partita.frontends.onnx import parse_shape
+from partita.weights import WeightFile
+
+SIDE_FILE = ".weights.safetensors"
+"""What the name of a weights file ends in that lies beside `.mlir` text, after the text's stem."""
+
+IR_SUFFIX = ".mlir"
+
+Shapes = Mapping[str, Sequence[int]]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A module, and the shapes that its arguments are still to be given."""
+
+    module: ModuleOp
+
+    shapes: Shapes
+
+
+def read_model(path: Path, shapes: Sequence[str], weights: Path | None) -> Model:
+    """Read IR or a model, by the suffix of its name; `weights` is where the content of IR's weights is.
+
+    Raises a `PartitaError`, or xDSL's `ParseError`, for what cannot be read.
+    """
+    given = dict(parse_shape(text) for text in shapes)
+    suffixes = [IR_SUFFIX, *(f".{each.name}" for each in ALL_FRONTENDS)]
+    if path.suffix not in suffixes:
+        raise OptionError(
+            f"expected a model whose name ends in {' or '.join(suffixes)}, got {path}"
+        )
+    if path.suffix == IR_SUFFIX:
+        return Model(_read_ir(path, weights), given)
+    if weights is not None:
+        raise OptionError(f"--weights is for IR, and {path} has weights of its own")
+    return Model(load_onnx(path, given), {})
+
+
+def _read_ir(path: Path, weights: Path | None) -> ModuleOp:
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise IRError(f"cannot read {path}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise not_text(str(path), error) from None
+    module = Parser(context(), text, str(path)).parse_module()
+    weights = weights or weights_beside(path)
+    if weights is not None:
+        attach_weights(module, WeightFile(weights))
+    return module
+
+
+def weights_beside(path: Path) -> Path | None:
+    """Return the weights file that lies beside IR text, if one does."""
+    beside = path.with_suffix(SIDE_FILE)
+    return beside if beside.is_file() else None
+
+
+def not_text(name: str, error: UnicodeDecodeError) -> IRError:
+    """Return the error that says where a file stops being text."""
+    return IRError(
+        f"expected {name} to be UTF-8 text, "
+        f"got byte {error.object[error.start]:#04x} at {error.start}"
+    )
