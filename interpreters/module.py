@@ -20,7 +20,7 @@ from xdsl.traits import IsTerminator
 
 from partita.dialects.partita import ENTRY, NAME
 from partita.errors import InputError, IRError
-from partita.shapes import DYNAMIC, dtype_of
+from partita.shapes import DYNAMIC, dtype_of, shape_text
 from partita.weights import Array
 
 Impl = Callable[[Operation, tuple[Array, ...], "Interpreter"], tuple[Array, ...]]
@@ -159,9 +159,8 @@ def checked(array: Array, type: Attribute, name: str) -> Array:
         extent not in (DYNAMIC, given)
         for extent, given in zip(shape, array.shape, strict=True)
     ):
-        wanted = "x".join("?" if extent == DYNAMIC else str(extent) for extent in shape)
         raise InputError(
-            f"expected input {name} of shape {wanted or 'scalar'}, got {'x'.join(map(str, array.shape)) or 'scalar'}"
+            f"expected input {name} of shape {shape_text(shape)}, got {shape_text(array.shape)}"
         )
     return array
 

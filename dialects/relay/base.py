@@ -33,7 +33,17 @@ from xdsl.rewriter import Rewriter
 from xdsl.traits import HasCanonicalizationPatternsTrait, OpTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from partita.shapes import DYNAMIC, Shape, element_of, is_float, ui8, ui16, ui32, ui64
+from partita.shapes import (
+    DYNAMIC,
+    Shape,
+    element_of,
+    is_float,
+    shape_text,
+    ui8,
+    ui16,
+    ui32,
+    ui64,
+)
 
 
 class FusionPattern(IntEnum):
@@ -213,7 +223,7 @@ def broadcast(*shapes: Shape) -> Shape:
         if len(known) > 1:
             raise VerifyException(
                 "expected shapes that broadcast, got "
-                + " and ".join(str(shape) for shape in shapes)
+                + " and ".join(shape_text(shape) for shape in shapes)
             )
         result.append((known or extents or {1}).pop())
     return tuple(result)

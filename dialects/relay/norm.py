@@ -32,7 +32,7 @@ from partita.dialects.relay.base import (
     normalize_axis,
     real,
 )
-from partita.shapes import DYNAMIC, element_of, shape_of, tensor_type
+from partita.shapes import DYNAMIC, element_of, shape_of, shape_text, tensor_type
 
 
 @irdl_op_definition
@@ -105,7 +105,7 @@ class BatchNormOp(RelayOp):
                 DYNAMIC not in (channels, *shape) and shape[0] != channels
             ):
                 raise VerifyException(
-                    f"expected {name} of shape {(channels,)}, got {shape}"
+                    f"expected {name} of shape {shape_text((channels,))}, got {shape_text(shape)}"
                 )
             if element_of(each) != element:
                 raise VerifyException(
@@ -175,7 +175,7 @@ class LayerNormOp(RelayOp):
                 and broadcast(shape, normalized) != normalized
             ):
                 raise VerifyException(
-                    f"expected {name} of a shape that broadcasts to {normalized}, got {shape}"
+                    f"expected {name} of a shape that broadcasts to {shape_text(normalized)}, got {shape_text(shape)}"
                 )
             if element_of(each) != element:
                 raise VerifyException(

@@ -31,7 +31,7 @@ from partita.dialects.relay.base import (
     normalize_axis,
 )
 from partita.dialects.relay.layout import Layout
-from partita.shapes import DYNAMIC, Shape, element_of, shape_of, tensor_of
+from partita.shapes import DYNAMIC, Shape, element_of, shape_of, shape_text, tensor_of
 
 
 class ViewOp(RelayOp):
@@ -211,7 +211,7 @@ class BroadcastToOp(ViewOp):
         )
         if not fits or min(shape, default=0) < 0:
             raise VerifyException(
-                f"expected shape that data of shape {data} broadcasts to, got {shape}"
+                f"expected shape that data of shape {shape_text(data)} broadcasts to, got {shape_text(shape)}"
             )
         return shape
 
