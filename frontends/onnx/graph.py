@@ -52,7 +52,7 @@ def check_supported(
     search = _Search(converters, functions_of(model), {})
     found: list[str] = []
     for index, node in enumerate(model.graph.node):
-        missing = search.missing(node, Scope(opsets))
+        missing = search.missing(node, Scope(opsets), label_of(node, index))
         if missing:
             found.append(_described(label_of(node, index), node, missing))
     if found:
@@ -79,21 +79,24 @@ class _Search:
         self._functions = functions
         self._known = known
 
-    def missing(self, node: onnx.NodeProto, scope: Scope) -> tuple[str, ...]:
+    def missing(
+        self, node: onnx.NodeProto, scope: Scope, label: str
+    ) -> tuple[str, ...]:
+        """Return the ops without converter; `label` names the node of the graph."""
         key = key_of(node)
         domain = domain_of(node.domain)
         opset = scope.opsets.get(domain)
         if opset is None:
             raise ModelError(
-                f"node {node.name or node.op_type}: expected an opset for domain "
+                f"node {label} ({node.op_type}): expected an opset for domain "
                 f"{domain or 'ai.onnx'}, got none"
             )
         if (key, opset) not in self._known:
             self._known[key, opset] = ()  # a function that calls itself ends here
-            self._known[key, opset] = self._look(node, opset)
+            self._known[key, opset] = self._look(node, opset, label)
         return self._known[key, opset]
 
-    def _look(self, node: onnx.NodeProto, opset: int) -> tuple[str, ...]:
+    def _look(self, node: onnx.NodeProto, opset: int, label: str) -> tuple[str, ...]:
         """Recurses by nesting of functions."""
         domain = domain_of(node.domain)
         function = self._functions.get(key_of(node))
@@ -105,7 +108,9 @@ class _Search:
         if function is None:
             return () if depends_on_types(node, opset) else (node.op_type,)
         inner = Scope(opsets_of(function.opset_import))
-        found = (op for each in function.node for op in self.missing(each, inner))
+        found = (
+            op for each in function.node for op in self.missing(each, inner, label)
+        )
         return tuple(dict.fromkeys(found))
 
 

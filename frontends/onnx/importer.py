@@ -62,6 +62,15 @@ def import_onnx(
 
 def import_source(source: Source, shapes: Shapes) -> ModuleOp:
     """Make a module from a model that has been read."""
+    try:
+        return _module(source, shapes)
+    except ModelError as error:
+        # Names in a message are the model's, and may hold line breaks.
+        sentence = re.sub(r"[\x00-\x1f\x7f]", "?", str(error))
+        raise ModelError(sentence) from None
+
+
+def _module(source: Source, shapes: Shapes) -> ModuleOp:
     model, graph = source.model, source.model.graph
     opsets = check_opsets(model)
     functions = functions_of(model)

@@ -1,6 +1,7 @@
 """Where a model comes from: a path, bytes, a protobuf object, or ONNX's text syntax."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,6 +85,34 @@ def _checked(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
             f"{name} has IR version {model.ir_version}, expected 3 or above; "
             "export it again with a newer version of ONNX"
         )
+    if not all(isinstance(text, str) for text in _texts(model)):
+        raise ModelError(
+            f"{name} is not an ONNX model: it has names that are not UTF-8"
+        )
     if not model.opset_import:
         raise ModelError(f"{name} does not say which opsets it uses, or is truncated")
     return model
+
+
+def _texts(model: onnx.ModelProto) -> Iterator[object]:
+    """Give all names in a model; protobuf gives bytes for what is not UTF-8."""
+    graph = model.graph
+    yield graph.name
+    for node in (*graph.node, *(n for f in model.functions for n in f.node)):
+        yield from (node.name, node.op_type, node.domain, node.overload)
+        yield from node.input
+        yield from node.output
+        for attribute in node.attribute:
+            yield from (attribute.name, attribute.ref_attr_name)
+    for tensor in (*graph.initializer, *(s.values for s in graph.sparse_initializer)):
+        yield tensor.name
+        for entry in tensor.external_data:
+            yield from (entry.key, entry.value)
+    for value in (*graph.input, *graph.output):
+        yield value.name
+        yield from (dim.dim_param for dim in value.type.tensor_type.shape.dim)
+    for opset in model.opset_import:
+        yield opset.domain
+    for function in model.functions:
+        yield from (function.name, function.domain, function.overload)
+        yield from (*function.input, *function.output, *function.attribute)

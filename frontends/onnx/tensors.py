@@ -1,5 +1,6 @@
 """Tensors of a model as numpy arrays, without a copy where the format allows it."""
 
+from collections.abc import Iterable
 from math import prod
 from pathlib import Path, PurePosixPath
 
@@ -37,6 +38,17 @@ def element_of_code(code: int) -> ElementType | None:
     return None if dtype is None else element_type(dtype)
 
 
+def checked_shape(dims: Iterable[int], what: str) -> Shape:
+    """Return a shape; raise `ModelError` if it has negative dimensions."""
+    shape = tuple(dims)
+    if min(shape, default=0) < 0:
+        text = "x".join(map(str, shape))
+        raise ModelError(
+            f"{what}: expected dimensions that are not negative, got {text}"
+        )
+    return shape
+
+
 def to_array(tensor: onnx.TensorProto, folder: Path | None, what: str) -> Array:
     """Return the read-only content of a tensor, called `what` in errors; external data is memory-mapped."""
     dtype = dtype_of_code(tensor.data_type)
@@ -44,7 +56,7 @@ def to_array(tensor: onnx.TensorProto, folder: Path | None, what: str) -> Array:
         raise ModelError(
             f"{what}: expected a numeric or boolean tensor, got {type_name(tensor.data_type)}"
         )
-    shape = tuple(tensor.dims)
+    shape = checked_shape(tensor.dims, what)
     if tensor.data_location == TensorProto.EXTERNAL:
         return _external(tensor, shape, dtype, folder, what)
     try:
@@ -115,7 +127,7 @@ def dense_array(
     """Return a sparse tensor as a dense array."""
     values = to_array(sparse.values, folder, what)
     indices = to_array(sparse.indices, folder, what)
-    shape = tuple(sparse.dims)
+    shape = checked_shape(sparse.dims, what)
     dense = np.zeros(prod(shape), values.dtype)
     try:
         if indices.ndim == 2:
