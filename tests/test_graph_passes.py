@@ -42,17 +42,20 @@ from partita.transforms.matmul_to_dense import MatmulToDensePass
 from partita.transforms.merge_equal_ops import MergeEqualOpsPass
 from partita.transforms.pack_weights import PackWeightsPass
 from partita.transforms.simplify_inference import SimplifyInferencePass
+from partita.transforms.sink_reshapes import SinkReshapesPass
 from partita.weights import Array
 
 ALL: tuple[ModulePass, ...] = (
     SimplifyInferencePass(),
     FoldConstantsPass(),
     MergeEqualOpsPass(),
+    SinkReshapesPass(),
     FoldScaleAxisPass(),
     FoldConstantsPass(),
     FoldPaddingPass(),
-    CanonicalizePass(),
     MatmulToDensePass(),
+    SinkReshapesPass(),
+    CanonicalizePass(),
     PackWeightsPass(block=8),
     FoldConstantsPass(),
     DeadCodeElimination(),
@@ -183,6 +186,21 @@ class RandomGraph:
             )
         )
 
+    def reshaping(self, image: SSAValue) -> SSAValue:
+        """Add pointwise ops on other shapes of an image, and go back to four axes."""
+        count, channels, height, width = shape = shape_of(image)
+        others = (
+            (count, channels, height * width),
+            (count * channels, height, width),
+            (count, channels, 1, height, width),
+            (count, width, channels, height),
+        )
+        value = self.add(ReshapeOp(image, shape=others[self.number(0, 3)]))
+        for _ in range(self.number(1, 3)):
+            value = self.arithmetic(value, self.number(0, len(shape_of(value)) - 1))
+        value = self.add(MultiplyOp(value, self.add(TanhOp(value))))
+        return self.add(ReshapeOp(value, shape=shape))
+
     def image(self) -> SSAValue:
         """Add one op on images."""
         image = self.pick(self.images)
@@ -197,6 +215,8 @@ class RandomGraph:
             lambda each: self.add(TanhOp(each)),
             lambda each: self.add(ReluOp(each)),
             lambda each: self.add(DropoutOp(each)),
+            self.reshaping,
+            self.reshaping,
             lambda each: self.add(
                 ConcatenateOp([each, self.add(TanhOp(each))], axis=1)
             ),

@@ -175,6 +175,39 @@ class MergeConstants(ConstantPattern):
         erase_unused(rewriter, inner)
 
 
+class MergeScales(ConstantPattern):
+    """Rewrite `(x * a + b) * c` to `x * (a * c) + b * c`, unless either product is larger than its factors."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: MultiplyOp, rewriter: PatternRewriter) -> None:
+        if not reassociates(op) or (split := self.split(op)) is None:
+            return
+        added, outer = split
+        add = added.owner
+        if (
+            not isinstance(add, AddOp)
+            or not added.has_one_use()
+            or (terms := self.split(add)) is None
+        ):
+            return
+        scaled, shift = terms
+        multiply = scaled.owner
+        if (
+            not isinstance(multiply, MultiplyOp)
+            or not scaled.has_one_use()
+            or (factors := self.split(multiply)) is None
+        ):
+            return
+        data, scale = factors
+        if grows(scale, outer) or grows(shift, outer):
+            return
+        insert = Insertion(rewriter, multiply, add, op)
+        product = insert(MultiplyOp(data, insert(MultiplyOp(scale, outer))))
+        result = insert(AddOp(product, insert(MultiplyOp(shift, outer))))
+        rewriter.replace(op, (), (result,))
+        erase_unused(rewriter, add, multiply)
+
+
 def reassociates(op: AddOp | MultiplyOp) -> bool:
     """Say whether regrouping keeps results: f32 and f64 to the last bits, integers exactly, as they wrap."""
     element = element_of(op.result)
@@ -291,7 +324,7 @@ class FoldScaleAxisPass(ModulePass):
     again, most often because a batch normalization follows a convolution. Factors are
     folded from behind a convolution, a dense layer or a matmul by a constant, also
     through the bias between them, and from in front of one; constants that are added or
-    multiplied one after another are merged first. Weights become expressions on
+    multiplied one after another, and scales with shifts between them, are merged. Weights become expressions on
     constants that `fold-constants` evaluates, so their contents need not be loaded.
     Only f32 and f64 weights are scaled. A value that is used elsewhere, too, stays
     what it was.
@@ -327,6 +360,7 @@ class FoldScaleAxisPass(ModulePass):
             GreedyRewritePatternApplier(
                 [
                     MergeConstants(constants),
+                    MergeScales(constants),
                     ScaleOutputs(constants),
                     ScaleOutputsAndBias(constants),
                     ScaleInputs(constants),

@@ -92,6 +92,24 @@ func.func @chain(%x : tensor<2xi8>) -> tensor<2xi8> {
 
 // -----
 
+// A scale behind a scale and a shift is one scale and one shift.
+func.func @affine(%x : tensor<2xf32>) -> tensor<2xf32> {
+  // CHECK:      func.func @affine
+  // CHECK:        %[[S:.*]] = relay.multiply %{{.*}}, %{{.*}} {partita.origin = "a, b, c"}
+  // CHECK-NEXT:   %[[M:.*]] = relay.multiply %x, %[[S]] {partita.origin = "a, b, c"}
+  // CHECK-NEXT:   %[[T:.*]] = relay.multiply %{{.*}}, %{{.*}} {partita.origin = "a, b, c"}
+  // CHECK-NEXT:   %[[Y:.*]] = relay.add %[[M]], %[[T]] {partita.origin = "a, b, c"}
+  // CHECK-NEXT:   func.return %[[Y]]
+  %c = relay.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %d = relay.constant dense<[3.0, 4.0]> : tensor<2xf32>
+  %0 = relay.multiply %x, %c {partita.origin = "a"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %1 = relay.add %0, %d {partita.origin = "b"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %2 = relay.multiply %1, %d {partita.origin = "c"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %2 : tensor<2xf32>
+}
+
+// -----
+
 // Each would make a constant larger than those there are.
 func.func @growth(%x : tensor<4x3xf32>) -> tensor<4x3xf32> {
   // CHECK:      func.func @growth
