@@ -19,17 +19,20 @@ from partita.transforms.merge_equal_ops import MergeEqualOpsPass
 from partita.transforms.pack_weights import PackWeightsPass
 from partita.transforms.pipeline import AvailablePasses, parse_passes
 from partita.transforms.simplify_inference import SimplifyInferencePass
+from partita.transforms.sink_reshapes import SinkReshapesPass
 
 GRAPH_PASSES: tuple[ModulePass, ...] = (
     SimplifyInferencePass(),
     FoldConstantsPass(),
+    SinkReshapesPass(),
     FoldScaleAxisPass(),
     FoldConstantsPass(),
     FoldPaddingPass(),
+    MatmulToDensePass(),
+    SinkReshapesPass(),
     CanonicalizePass(),
     MergeEqualOpsPass(),
     DeadCodeElimination(),
-    MatmulToDensePass(),
     PackWeightsPass(),
     FoldConstantsPass(),
     DeadCodeElimination(),
