@@ -25,7 +25,8 @@ class LowerRelayToTePass(ModulePass):
 
     Kernels are lowered, or all functions of a module that has none: no target, no
     schedule and no fusion is needed. A constant that holds one repeated value is a scalar
-    where it is read; others stay as they are. The rule of each op is in `te_rules`.
+    where it is read; others stay as they are, and so do functions of constants only. The
+    rule of each op is in `te_rules`.
 
     Before:
 
@@ -58,7 +59,8 @@ class LowerRelayToTePass(ModulePass):
         functions = [each for each in op.ops if isinstance(each, FuncOp)]
         kernels = [each for each in functions if KERNEL in each.attributes]
         for each in kernels or functions:
-            lower_function(each)
+            if any(_is_computed(inner) for inner in _body(each)):
+                lower_function(each)
 
 
 def lower_to_te_compute(function: FuncOp) -> FuncOp:
@@ -91,6 +93,10 @@ def lower_function(function: FuncOp) -> None:
             _fill(op, TeBuilder(op, labels, {}), splats[op.result])
         op.detach()
         op.erase()
+
+
+def _is_computed(op: Operation) -> bool:
+    return isinstance(op, RelayOp) and not isinstance(op, ConstantOp)
 
 
 def _body(function: FuncOp) -> Iterable[Operation]:

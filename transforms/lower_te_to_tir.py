@@ -28,6 +28,7 @@ from xdsl.utils.hints import isa
 from partita.dialects import relay, te, tir
 from partita.dialects.access import INDEX
 from partita.dialects.partita import ORIGIN, SIGNATURE
+from partita.dialects.tir import buffer_type
 from partita.shapes import scalar_type
 
 
@@ -40,7 +41,9 @@ class LowerTeToTirPass(ModulePass):
     block; it writes the result's buffer if it is returned, else one that is allocated.
     Functions that call others are changed alike: a call gets buffers for its results, a
     constant becomes a `tir.constant`. A value that is returned twice, or that is an
-    argument or a constant, is copied. Nothing is scheduled: that is for `apply-schedules`.
+    argument or a constant, is copied. Tensors without elements are buffers like others,
+    but nothing is computed for them; a reduction over nothing just writes what it starts
+    from. Nothing is scheduled: that is for `apply-schedules`.
 
     Before:
 
@@ -154,7 +157,8 @@ class _Lowering:
         match op:
             case te.ComputeOp():
                 outputs = [self._output(result) for result in op.outputs]
-                self.block.add_op(_nest(op, outputs, self.buffers))
+                if 0 not in op.shape:
+                    self.block.add_op(_nest(op, outputs, self.buffers))
             case relay.ConstantOp():
                 constant = tir.ConstantOp(op.value, buffer_of(op.result.type))
                 self._add(constant, op)
@@ -195,20 +199,22 @@ def _nest(
     outputs: Sequence[SSAValue],
     buffers: dict[SSAValue, SSAValue],
 ) -> Operation:
-    """Return the loops that fill `outputs`, around one block."""
-    extents = (*compute.shape, *compute.reduction_shape)
+    """Return the loops that fill `outputs`, which have elements, around one block."""
+    empty = 0 in compute.reduction_shape
+    reduction = () if empty else compute.reduction_shape
+    extents = (*compute.shape, *reduction)
     loops = [
         tir.ForOp.empty(extent, axis.name_hint)
-        for extent, axis in zip(extents, compute.body.block.args, strict=True)
+        for extent, axis in zip(extents, compute.body.block.args, strict=False)
     ]
     block = tir.BlockOp(
         compute.label.data,
         [loop.variable for loop in loops],
         AffineMap.identity(len(loops)),
         compute.shape,
-        compute.reduction_shape,
-        _body(compute, outputs, buffers),
-        _init(compute, outputs) if compute.reduction_shape else None,
+        reduction,
+        _init(compute, outputs) if empty else _body(compute, outputs, buffers),
+        _init(compute, outputs) if reduction else None,
     )
     if ORIGIN in compute.attributes:
         block.attributes[ORIGIN] = compute.attributes[ORIGIN]
@@ -286,6 +292,10 @@ def _clone(
         match op:
             case te.YieldOp():
                 return tuple(values[value] for value in op.values)
+            case te.ReadOp(otherwise=SSAValue() as otherwise) if (
+                0 in buffer_type(buffers[op.source]).get_shape()
+            ):
+                values[op.result] = values[otherwise]
             case te.ReadOp():
                 load = tir.LoadOp(
                     buffers[op.source],

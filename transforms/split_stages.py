@@ -1,16 +1,17 @@
 """Make each loop nest of a kernel a kernel of its own."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.dialects.memref import AllocOp
+from xdsl.dialects.memref import AllocOp, CopyOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.symbol_table import get_name_if_symbol
 
 from partita.dialects import tir
 from partita.dialects.partita import KERNEL, ORIGIN
@@ -26,7 +27,9 @@ class SplitStagesPass(ModulePass):
 
     Threads meet after every kernel; so a kernel that reads what another nest of it
     computed must be two. Buffers that nests hand on become buffers of the caller, where
-    `plan-memory` sees them. A kernel that is one nest stays as it is.
+    `plan-memory` sees them, and so do buffers too large for a stack. Copies are made by
+    the caller; a kernel that computes nothing, as its tensors have no elements, is gone.
+    A kernel that is one nest stays as it is.
 
     Before:
 
@@ -89,12 +92,15 @@ class SplitStagesPass(ModulePass):
         kernels = {
             function.sym_name.data: function
             for function in op.body.block.ops
-            if isinstance(function, FuncOp) and KERNEL in function.attributes
+            if isinstance(function, FuncOp)
+            and KERNEL in function.attributes
+            and function.body.blocks
         }
+        taken = {name.data for each in op.ops if (name := get_name_if_symbol(each))}
         split = {
             name: stages
             for name, function in kernels.items()
-            if (stages := _stages(function)) is not None
+            if (stages := _stages(function, taken)) is not None
         }
         if not split:
             return
@@ -107,16 +113,20 @@ class SplitStagesPass(ModulePass):
 
 @dataclass(frozen=True)
 class _Stage:
-    """A nest as a kernel of its own."""
+    """A nest as a kernel of its own, or a copy."""
 
-    function: FuncOp
+    kernel: FuncOp | None
+    """What to call; a copy if there is nothing."""
 
     buffers: tuple[SSAValue, ...]
-    """The buffers of the old kernel that it takes."""
+    """The buffers of the old kernel that it takes: source and destination of a copy."""
 
 
-def _stages(function: FuncOp) -> tuple[_Stage, ...] | None:
-    """Make a kernel for each nest, beside the old one; `None` if there is only one nest."""
+def _stages(function: FuncOp, taken: set[str]) -> tuple[_Stage, ...] | None:
+    """Make a kernel for each nest, beside the old one; `None` if that is one nest already.
+
+    `taken` are the names in use, to which those of new kernels are added.
+    """
     block = function.body.block
     fixed = [op for op in block.ops if isinstance(op, AllocOp | tir.ConstantOp)]
     nests = [
@@ -124,10 +134,10 @@ def _stages(function: FuncOp) -> tuple[_Stage, ...] | None:
         for op in block.ops
         if not isinstance(op, AllocOp | tir.ConstantOp | ReturnOp)
     ]
-    large = [
+    large = {
         op for op in fixed if isinstance(op, AllocOp) and size_of(op) > STACK_BYTES
-    ]
-    if len(nests) < 2 and not large:
+    }
+    if len(nests) == 1 and not large and not isinstance(nests[0], CopyOp):
         return None
     users: dict[SSAValue, set[int]] = {}
     for number, nest in enumerate(nests):
@@ -139,10 +149,12 @@ def _stages(function: FuncOp) -> tuple[_Stage, ...] | None:
         if isinstance(op, tir.ConstantOp)
         or (len(users.get(op.memref, ())) < 2 and op not in large)
     }
-    module_block = function.parent_block()
-    assert module_block is not None
+    names = (f"{function.sym_name.data}_s{number}" for number in count())
     stages: list[_Stage] = []
     for number, nest in enumerate(nests):
+        if isinstance(nest, CopyOp):
+            stages.append(_Stage(None, (nest.source, nest.destination)))
+            continue
         inside = [
             op for op in fixed if op in kept and number in users.get(op.results[0], ())
         ]
@@ -153,10 +165,11 @@ def _stages(function: FuncOp) -> tuple[_Stage, ...] | None:
             )
             if number in users.get(value, ())
         )
-        stages.append(_make_stage(function, number, nest, inside, outside))
-    Rewriter.insert_op(
-        [stage.function for stage in stages], InsertPoint.before(function)
-    )
+        name = next(name for name in names if name not in taken)
+        taken.add(name)
+        stages.append(_Stage(_make_kernel(name, nest, inside, outside), outside))
+    kernels = [stage.kernel for stage in stages if stage.kernel is not None]
+    Rewriter.insert_op(kernels, InsertPoint.before(function))
     return tuple(stages)
 
 
@@ -170,13 +183,13 @@ def _outer_values(nest: Operation, block: Block) -> Iterable[SSAValue]:
                 yield operand
 
 
-def _make_stage(
-    function: FuncOp,
-    number: int,
+def _make_kernel(
+    name: str,
     nest: Operation,
-    inside: list[AllocOp | tir.ConstantOp],
-    outside: tuple[SSAValue, ...],
-) -> _Stage:
+    inside: Sequence[AllocOp | tir.ConstantOp],
+    outside: Sequence[SSAValue],
+) -> FuncOp:
+    """Make a kernel of a nest, with the buffers that it keeps; others are arguments."""
     block = Block(arg_types=[value.type for value in outside])
     values: dict[SSAValue, SSAValue] = {}
     for value, argument in zip(outside, block.args, strict=True):
@@ -185,14 +198,14 @@ def _make_stage(
     for op in (*inside, nest):
         block.add_op(op.clone(values))
     block.add_op(ReturnOp())
-    stage = FuncOp(
-        f"{function.sym_name.data}_s{number}",
+    kernel = FuncOp(
+        name,
         FunctionType.from_lists([value.type for value in outside], ()),
         Region(block),
         "private",
     )
-    stage.attributes[KERNEL] = UnitAttr()
-    return _Stage(stage, outside)
+    kernel.attributes[KERNEL] = UnitAttr()
+    return kernel
 
 
 def _split_calls(
@@ -213,17 +226,25 @@ def _split_calls(
         for stage in stages:
             for value in stage.buffers:
                 if value not in values:
-                    alloc = AllocOp((), (), value.type)
-                    alloc.memref.name_hint = value.name_hint
+                    alloc = _same_buffer(value)
                     new.append(alloc)
-                    values[value] = alloc.memref
-            stage_call = CallOp(
-                stage.function.sym_name.data,
-                [values[value] for value in stage.buffers],
-                (),
+                    values[value] = alloc.results[0]
+            buffers = [values[value] for value in stage.buffers]
+            step = (
+                CopyOp(*buffers)
+                if stage.kernel is None
+                else CallOp(stage.kernel.sym_name.data, buffers, ())
             )
             if ORIGIN in call.attributes:
-                stage_call.attributes[ORIGIN] = call.attributes[ORIGIN]
-            new.append(stage_call)
+                step.attributes[ORIGIN] = call.attributes[ORIGIN]
+            new.append(step)
         Rewriter.insert_op(new, InsertPoint.before(call))
         Rewriter.erase_op(call)
+
+
+def _same_buffer(value: SSAValue) -> Operation:
+    """Make what makes a kernel's own buffer."""
+    assert isinstance(value.owner, AllocOp | tir.ConstantOp)
+    made = value.owner.clone()
+    made.results[0].name_hint = value.name_hint
+    return made
