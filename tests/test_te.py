@@ -36,7 +36,8 @@ def test_relay_and_te_give_the_same(each: Case) -> None:
 @given(graphs())
 def test_random_graphs_give_the_same(each: Case) -> None:
     inputs = each.inputs()
-    assert_close(interpret(lowered(each), inputs), each.expected(inputs))
+    actual = interpret(lowered(each), inputs)
+    assert_close(actual, each.expected(inputs), each.slack(inputs))
 
 
 @pytest.mark.parametrize("each", CASES[::9], ids=str)

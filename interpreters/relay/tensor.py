@@ -131,7 +131,7 @@ def _gather(op: GatherOp, data: Array, indices: Array) -> Array:
 
 def _pad(op: PadOp, data: Array) -> Array:
     before, after = ints(op.before), ints(op.after)
-    if op.mode.data != "constant":
+    if op.mode.data != "constant" and data.ndim:
         amounts = list(zip(before, after, strict=True))
         match op.mode.data:
             case "edge":

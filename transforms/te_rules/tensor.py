@@ -13,11 +13,11 @@ from partita.transforms.te_rules.body import (
     INDEX,
     Axes,
     Body,
+    Number,
     Scalar,
     broadcast_indices,
 )
 from partita.transforms.te_rules.builder import Rule, Rules, TeBuilder
-from partita.transforms.te_rules.elementwise import number_like
 from partita.transforms.te_rules.index import floordiv, modulo, reshaped
 from partita.transforms.te_rules.windows import pad
 
@@ -178,7 +178,7 @@ def _pad(op: relay.PadOp, b: TeBuilder) -> list[SSAValue]:
     before, shape, mode = ints(op.before), shape_of(op.result), op.mode.data
     extents, element = shape_of(op.data), element_of(op.data)
     if mode == "constant":
-        value = number_like(op.value, element)
+        value: Number = op.value.value.data
         return [pad(b, op.data, before, shape, value)]
 
     def filled(body: Body, axes: Axes) -> Scalar:
