@@ -11,10 +11,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
+from xdsl.utils.target import Target
 
 from partita.dialects.relay import RelayOp
 from partita.runtime.machine import Machine
 from partita.targets.backend import Accept, Backend, Code, CodegenContext, Reject
+from partita.targets.host.emit import AssemblyTarget, LLVMTarget
 from partita.targets.host.kernel import KernelText, emit_kernel
 from partita.targets.host.native import Compiler, ObjectCache
 from partita.targets.host.rules.tiles import Registers
@@ -37,6 +39,8 @@ class Host(Backend):
     name: ClassVar[str] = "host"
 
     passes: ClassVar[tuple[type[ModulePass], ...]] = (ScheduleHostPass,)
+
+    emitters: ClassVar[tuple[type[Target], ...]] = (LLVMTarget, AssemblyTarget)
 
     cache: str = ""
     """Folder of the object cache; the user's cache folder if empty, no cache if `none`."""

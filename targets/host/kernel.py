@@ -1,6 +1,6 @@
 """From a scheduled kernel to LLVM text: one structured walk, loops as loops, blocks as straight code."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -40,11 +40,32 @@ class KernelText:
 
     symbol: str
 
-    text: str
-    """Function, helpers and declarations."""
+    functions: str
+    """The kernel, and the constants that it reads."""
+
+    needed: Mapping[str, str]
+    """Helpers and declarations by name, which kernels in one text share."""
 
     grid: int
     """Iterations of the outermost loop that threads may share; 1 if they may not."""
+
+    @property
+    def text(self) -> str:
+        """All that LLVM needs to make an object of the kernel."""
+        return join_texts((self,))
+
+
+ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }'
+"""What functions marked `#0` are."""
+
+
+def join_texts(kernels: Sequence[KernelText]) -> str:
+    """Return one LLVM text of kernels whose symbols differ."""
+    needed: dict[str, str] = {}
+    for each in kernels:
+        needed |= each.needed
+    texts = (*needed.values(), *(each.functions for each in kernels), ATTRIBUTES)
+    return "\n".join(texts) + f"\n{LOOP_METADATA}"
 
 
 def emit_kernel(function: FuncOp, symbol: str) -> KernelText:
@@ -118,12 +139,11 @@ class _Kernel:
             f"  call void @{name}(i64 %begin, i64 %end{passed})",
             "  ret void",
             "}",
-            'attributes #0 = { nounwind "prefer-vector-width"="512" }',
         )
-        text = "\n".join((*self.constants, *emitter.declarations.values(), *lines))
         return KernelText(
             self.symbol,
-            f"{text}\n{LOOP_METADATA}",
+            "\n".join((*self.constants, *lines)),
+            emitter.declarations,
             1 if self.grid is None else self.grid.extent,
         )
 

@@ -1,0 +1,83 @@
+// RUN: partita-opt %s -p 'schedule-host{vector=256}' --split-input-file | filecheck %s
+// RUN: partita-opt %s -p 'schedule-host{vector=256},apply-schedules' --split-input-file -t llvm-ir | filecheck %s --check-prefix CODE
+
+// Loops that run over all elements become one, and its iterations lanes.
+// CHECK:      sched.sequence @relu_schedule for @relu {
+// CHECK-NEXT:   %[[RELU:.*]] = sched.block "relu"
+// CHECK-NEXT:   %[[A:.*]], %[[B:.*]] = sched.loops %[[RELU]] -> 2
+// CHECK-NEXT:   %[[F:.*]] = sched.fuse %[[A]], %[[B]]
+// CHECK-NEXT:   %[[O:.*]], %[[I:.*]] = sched.split %[[F]] [?, 8] peel
+// CHECK-NEXT:   sched.vectorize %[[I]]
+// CHECK-NEXT: }
+// CODE:       load <8 x float>
+func.func private @relu(%x : memref<4x20xf32>, %y : memref<4x20xf32>) attributes {partita.kernel} {
+  tir.for %i = 0 to 4 {
+    tir.for %j = 0 to 20 {
+      tir.block "relu" spatial (%a in 4, %b in 20) at [%i, %j] {
+        %v = tir.load %x[%a, %b] : memref<4x20xf32>
+        %0 = arith.constant 0.0 : f32
+        %1 = arith.maximumf %v, %0 : f32
+        tir.store %1, %y[%a, %b] : memref<4x20xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A large loop is shared among threads.
+// CHECK: sched.sequence @large_schedule for @large {
+// CHECK:   sched.parallel
+// CODE:  phi i64 [ %begin,
+func.func private @large(%x : memref<1048576xf32>, %y : memref<1048576xf32>) attributes {partita.kernel} {
+  tir.for %i = 0 to 1048576 {
+    tir.block "exp" spatial (%a in 1048576) at [%i] {
+      %v = tir.load %x[%a] : memref<1048576xf32>
+      %e = math.exp %v : f32
+      tir.store %e, %y[%a] : memref<1048576xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A tile of a product stays in registers through the whole reduction.
+// CHECK:      sched.sequence @product_schedule for @product {
+// CHECK-NEXT:   %[[P:.*]] = sched.block "product"
+// CHECK-NEXT:   sched.cache_write %[[P]], "local"
+// CHECK:        sched.vectorize
+// CHECK:        sched.unroll
+// CHECK:        sched.set_scope %{{.*}}, "local"
+// CHECK:        sched.decompose_reduction
+// CODE:       alloca [
+func.func private @product(%x : memref<8x32xf32>, %y : memref<32x16xf32>, %z : memref<8x16xf32>) attributes {partita.kernel} {
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 16 {
+      tir.for %k = 0 to 32 {
+        tir.block "product" spatial (%a in 8, %b in 16) reduce (%c in 32) at [%i, %j, %k] {
+          %v = tir.load %x[%a, %c] : memref<8x32xf32>
+          %w = tir.load %y[%c, %b] : memref<32x16xf32>
+          %p = arith.mulf %v, %w : f32
+          %s = tir.load %z[%a, %b] : memref<8x16xf32>
+          %t = arith.addf %s, %p : f32
+          tir.store %t, %z[%a, %b] : memref<8x16xf32>
+        } init (%a, %b) {
+          %0 = arith.constant 0.0 : f32
+          tir.store %0, %z[%a, %b] : memref<8x16xf32>
+        }
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A function that is no kernel has no schedule.
+// CHECK-NOT: sched.sequence
+// CHECK:     func.func @main
+func.func @main(%x : memref<4xf32>) attributes {partita.entry} {
+  func.return
+}

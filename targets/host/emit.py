@@ -1,0 +1,81 @@
+"""What `partita-opt -t` shows of host code: LLVM text, and assembly."""
+
+from dataclasses import dataclass
+from typing import IO
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.utils.target import Target
+
+from partita.dialects.partita import KERNEL
+from partita.dialects.relay import RelayOp
+from partita.dialects.te import ComputeOp
+from partita.errors import CodegenError
+from partita.targets.host.kernel import emit_kernel, join_texts
+from partita.targets.host.native import Compiler, machine_named
+
+
+@dataclass(frozen=True)
+class LLVMTarget(Target):
+    """The kernels of a module, or all its functions if it has none, as LLVM text that nothing has optimized yet."""
+
+    name = "llvm-ir"
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        output.write(llvm_text(module))
+
+
+@dataclass(frozen=True)
+class AssemblyTarget(Target):
+    """What LLVM makes of that text, as assembly."""
+
+    name = "asm"
+
+    cpu: str | None = None
+    """The processor, by LLVM's name; by default this one."""
+
+    triple: str | None = None
+    """The platform; by default this one."""
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        compiler = Compiler(machine_named(self.triple, self.cpu))
+        output.write(compiler.assemble(llvm_text(module)))
+
+
+def llvm_text(module: ModuleOp) -> str:
+    """Return one LLVM text of a module's functions over buffers, scheduled or not.
+
+    Raises `CodegenError` for a module without any, or with a function of a higher level.
+    """
+    functions = [
+        each
+        for each in module.body.block.ops
+        if isinstance(each, FuncOp) and not each.is_declaration
+    ]
+    kernels = [each for each in functions if KERNEL in each.attributes] or functions
+    if not kernels:
+        raise CodegenError("expected functions to make host code of, got none")
+    for each in kernels:
+        _check_level(each)
+    return join_texts([emit_kernel(each, each.sym_name.data) for each in kernels])
+
+
+def _check_level(function: FuncOp) -> None:
+    """Refuse a function that is not over buffers yet, and say what makes it so."""
+    place = f"expected function @{function.sym_name.data} over buffers"
+    for op in function.body.block.ops:
+        if isinstance(op, RelayOp):
+            passes = "lower-relay-to-te,lower-te-to-tir"
+            raise CodegenError(f"{place}, got {op.name}; run {passes} first")
+        if isinstance(op, ComputeOp):
+            raise CodegenError(f"{place}, got {op.name}; run lower-te-to-tir first")
+    for type in function.function_type.inputs:
+        if not isinstance(type, MemRefType):
+            raise CodegenError(
+                f"{place}, got an argument of type {type}; run lower-te-to-tir first"
+            )
+    if len(function.function_type.outputs):
+        raise CodegenError(
+            f"{place}, got a result of type {function.function_type.outputs.data[0]}"
+        )
