@@ -1,6 +1,7 @@
 """The schedule of one kernel: inline, then a rule for each block that is left."""
 
 from dataclasses import dataclass
+from itertools import takewhile
 from math import prod
 
 from xdsl.dialects.func import FuncOp
@@ -88,7 +89,8 @@ def schedule_map(steps: Steps, stage: Stage, registers: Registers) -> None:
     if regular and lanes >= 4:
         if inner_extent > lanes:
             chunks, inner = steps.split(inner, None, lanes, tail="peel")
-            outer.append(chunks)
+            if prod(extents[:first]) == 1:
+                outer = [chunks]
         steps.vectorize(inner)
     elif not outer or prod(extents[:first]) < 8:
         outer.append(inner)
@@ -245,7 +247,12 @@ def schedule_tiles(
         steps.unroll(loop)
     _schedule_epilogue(steps, stage, last, order, lanes, tile.rows, tile.vectors)
     if order and stage.work >= PARALLEL_WORK:
-        steps.parallel(steps.fuse(*order[: _grid_depth(stage, order)]))
+        ragged = set[SSAValue]()
+        if lane_outer is not None and lanes.extent % (lanes.count * tile.vectors):
+            ragged.add(lane_outer)
+        if row is not None and rows % tile.rows:
+            ragged.update(order[-1:])
+        steps.parallel(steps.fuse(*_grid(order, ragged)))
 
 
 def _outer_order(
@@ -268,9 +275,13 @@ def _outer_order(
     return order
 
 
-def _grid_depth(stage: Stage, order: list[SSAValue]) -> int:
-    """Return how many outer loops threads share: all but the last, which walks along rows."""
-    return max(1, len(order) - 1)
+def _grid(order: list[SSAValue], ragged: set[SSAValue]) -> list[SSAValue]:
+    """Return the outer loops that threads share: all but the last, which walks along rows.
+
+    A loop whose last iteration is cut short cannot be fused with others.
+    """
+    whole = list(takewhile(lambda loop: loop not in ragged, order[: len(order) - 1]))
+    return whole or order[:1]
 
 
 def _schedule_epilogue(
