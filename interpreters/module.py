@@ -48,13 +48,10 @@ class Interpreter:
         self, function: func.FuncOp, arguments: Sequence[Array]
     ) -> tuple[Array, ...]:
         """Run a function; arrays of memref arguments are changed in place."""
-        if function.is_declaration:
-            raise IRError(
-                f"expected a body of @{function.sym_name.data}, got a declaration"
-            )
+        body = body_of(function)
         self.frames.append({})
         try:
-            return self.run(function.body.block, arguments)
+            return self.run(body, arguments)
         finally:
             self.frames.pop()
 
@@ -121,6 +118,14 @@ class Interpreter:
             names = listed(each.sym_name.data for each in found or public)
             raise IRError(f"expected one entry function, got {names}; set entry")
         return found[0]
+
+
+def body_of(function: func.FuncOp) -> Block:
+    """Return the body of a function; raise `IRError` if it is only declared."""
+    if function.is_declaration:
+        name = function.sym_name.data
+        raise IRError(f"expected a body of @{name}, got a declaration")
+    return function.body.block
 
 
 def listed(names: Iterable[str]) -> str:
@@ -192,7 +197,8 @@ def run_function(
 
 def argument_names(function: func.FuncOp) -> tuple[str, ...]:
     """Return what users call the arguments of a function."""
-    return names_of(function.arg_attrs, [each.name_hint for each in function.args])
+    arguments = body_of(function).args
+    return names_of(function.arg_attrs, [each.name_hint for each in arguments])
 
 
 def garbage(type: Attribute) -> Array:

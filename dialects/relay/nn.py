@@ -116,7 +116,7 @@ class Conv2dOp(RelayOp):
                 f"expected weight of rank {4 if block is None else 5}, got {len(weight)}"
             )
         element = same_element(self.data, self.weight, "data and weight")
-        if block is not None and weight[4] != block:
+        if block is not None and weight[4] not in (block, DYNAMIC):
             raise VerifyException(
                 f"expected weight with last dimension {block}, got {weight[4]}"
             )
@@ -192,7 +192,7 @@ class DenseOp(RelayOp):
                 f"expected data of rank 2 and weight of rank {rank}, got {len(data)} and {len(weight)}"
             )
         element = same_element(self.data, self.weight, "data and weight")
-        if block is not None and weight[2] != block:
+        if block is not None and weight[2] not in (block, DYNAMIC):
             raise VerifyException(
                 f"expected weight with last dimension {block}, got {weight[2]}"
             )
