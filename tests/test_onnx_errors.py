@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import onnx.parser
 import pytest
-from onnx import helper, numpy_helper
+from onnx import external_data_helper, helper, numpy_helper
 from xdsl.dialects.builtin import ModuleOp
 
 from partita.errors import ModelError, OptionError, PartitaError
@@ -181,7 +181,7 @@ def _negative(model: onnx.ModelProto) -> None:
 
 def _strings(model: onnx.ModelProto) -> None:
     model.graph.initializer[0].CopyFrom(
-        helper.make_tensor("w", onnx.TensorProto.STRING, [1], [b"a"])
+        numpy_helper.from_array(np.array(["a"], object), "w")
     )
 
 
@@ -288,13 +288,11 @@ def external(tmp_path: Path) -> Path:
     array = np.arange(12, dtype=np.float32).reshape(4, 3, 1, 1)
     model.graph.initializer[0].CopyFrom(numpy_helper.from_array(array, "w"))
     path = tmp_path / "model.onnx"
-    onnx.save_model(
-        model,
-        str(path),
-        save_as_external_data=True,
-        location="weights.bin",
-        size_threshold=0,
+    external_data_helper.convert_model_to_external_data(
+        model, location="weights.bin", size_threshold=0
     )
+    external_data_helper.write_external_data_tensors(model, str(tmp_path))
+    path.write_bytes(model.SerializeToString())
     return path
 
 

@@ -224,6 +224,8 @@ class _Conversion:
             results = converter(node)
         except VerifyException as error:
             node.fail(str(error))
+        except MemoryError:
+            node.fail("its constants do not fit into memory")
         if isinstance(results, SSAValue):
             results = (results,)
         for index, name in enumerate(proto.output):

@@ -92,14 +92,18 @@ class Node:
             return operand is not None
         return array_of(operand) is not None
 
+    def one_element(self, index: int, what: str) -> Array:
+        """Return the content of an input that must be known and have one element, as a rank-0 array."""
+        array = self.constant(index, what)
+        if array.size != 1:
+            self.fail(f"expected {what} of one element, got {array.size}")
+        return array.reshape(())
+
     def scalar_constant(self, index: int) -> float | None:
         """Return the number that an input is known to be, `None` if it is left out or known only at run time."""
         if not self.is_constant(index):
             return None
-        array = self.constant(index, "a number")
-        if array.size != 1:
-            self.fail(f"expected input {index + 1} of one element, got {array.size}")
-        return array.item()
+        return self.one_element(index, f"input {index + 1}").item()
 
     def constant_integers(self, index: int, what: str) -> tuple[int, ...]:
         """Return the content of an input as a list of integers, which old opsets give as floats."""
@@ -118,6 +122,13 @@ class Node:
             )
             self.fail(f"expected {what} of static shape, got {text}; {self.way_out}")
         return shape
+
+    def check_rank(self, value: SSAValue, least: int, what: str) -> None:
+        """Refuse a value of too few axes."""
+        if len(shape_of(value)) < least:
+            self.fail(
+                f"expected {what} of rank {least} or more, got {len(shape_of(value))}"
+            )
 
     # Attributes
 

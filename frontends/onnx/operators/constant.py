@@ -62,12 +62,13 @@ def size(node: Node) -> SSAValue:
 
 def range_node(node: Node) -> SSAValue:
     start, limit, delta = (
-        node.constant(index, name).reshape(-1)[0]
+        node.one_element(index, name)
         for index, name in enumerate(("start", "limit", "delta"))
     )
     if delta == 0:
         node.fail("expected delta other than 0, got 0")
-    return constant(np.arange(start, limit, delta, dtype=start.dtype))
+    made = np.arange(start.item(), limit.item(), delta.item(), dtype=start.dtype)
+    return constant(made)
 
 
 def non_zero(node: Node) -> SSAValue:

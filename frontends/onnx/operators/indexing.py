@@ -51,6 +51,8 @@ def split(node: Node) -> Sequence[SSAValue]:
         if extent == DYNAMIC:
             node.static(data, "data")
         count = node.integer("num_outputs", len(node.proto.output))
+        if count < 1:
+            node.fail(f"expected num_outputs of at least 1, got {count}")
         if node.opset < 18 and extent % count:
             node.fail(f"expected {count} equal parts along axis {axis}, got {extent}")
         part = -(-extent // count)
@@ -120,6 +122,10 @@ def gather_elements(node: Node) -> SSAValue:
     """
     data, indices = node.operand(0), node.operand(1)
     shape, wanted = node.static(data, "data"), node.static(indices, "indices")
+    if len(shape) != len(wanted):
+        node.fail(
+            f"expected data and indices of equal rank, got {len(shape)} and {len(wanted)}"
+        )
     axis = normalize_axis(node.integer("axis", 0), len(shape))
     strides = _strides(shape)
     places = _from_start(node, indices, shape[axis])
@@ -138,10 +144,15 @@ def gather_elements(node: Node) -> SSAValue:
 def gather_nd(node: Node) -> SSAValue:
     """Pick by tuples of indices, which the last axis of `indices` holds, after `batch_dims` axes in common."""
     data, indices = node.operand(0), node.operand(1)
+    node.check_rank(indices, 1, "indices")
     shape, wanted = node.static(data, "data"), node.static(indices, "indices")
     batch = node.integer("batch_dims", 0)
     depth = batch + wanted[-1]
-    if depth > len(shape) or shape[:batch] != wanted[:batch]:
+    if (
+        depth > len(shape)
+        or not 0 <= batch < len(wanted)
+        or shape[:batch] != wanted[:batch]
+    ):
         node.fail(
             f"expected indices that fit data of shape {shape_text(shape)}, got {shape_text(wanted)}"
         )
@@ -187,7 +198,7 @@ def pad(node: Node) -> SSAValue:
     else:
         pads = node.constant_integers(1, "pads")
         if node.has(2):
-            value = node.constant(2, "constant_value").reshape(-1)[0].item()
+            value = node.one_element(2, "constant_value").item()
     axes = node.constant_integers(3, "axes") if node.has(3) else tuple(range(rank))
     if len(pads) != 2 * len(axes):
         node.fail(f"expected pads of {2 * len(axes)} values, got {shape_text(pads)}")

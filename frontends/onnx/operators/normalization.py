@@ -20,6 +20,7 @@ from partita.dialects.relay import (
     SqrtOp,
     SubtractOp,
 )
+from partita.dialects.relay.base import normalize_axis
 from partita.frontends.onnx.builder import splat
 from partita.frontends.onnx.node import Node, table
 from partita.shapes import DYNAMIC, dtype_of, element_of, shape_of
@@ -78,7 +79,8 @@ def group_normalization(node: Node) -> SSAValue:
     epsilon = node.real("epsilon", EPSILON)
     element, shape = element_of(data), shape_of(data)
     work = _work_type(node, element) if node.opset >= 21 else element
-    if DYNAMIC in shape[1:] or shape[1] % groups:
+    node.check_rank(data, 3, "data")
+    if DYNAMIC in shape[1:] or groups < 1 or shape[1] % groups:
         node.static(data, "data")
         node.fail(f"expected num_groups to divide {shape[1]} channels, got {groups}")
     grouped = node.emit(
@@ -106,7 +108,10 @@ def layer_normalization(node: Node) -> tuple[SSAValue | None, ...]:
     """Over the axes from `axis` on; mean and inverse deviation are results too, if they are wanted."""
     data, scale, bias = node.operand(0), node.operand(1), node.optional(2)
     rank, element = len(shape_of(data)), element_of(data)
-    axis, epsilon = node.integer("axis", -1) % rank, node.real("epsilon", EPSILON)
+    axis, epsilon = (
+        normalize_axis(node.integer("axis", -1), rank),
+        node.real("epsilon", EPSILON),
+    )
     work = _work_type(node, element)
     if work == element:
         if bias is None:
@@ -138,7 +143,7 @@ def rms_normalization(node: Node) -> SSAValue:
     """X / sqrt(mean(x^2) + epsilon) * scale, over the axes from `axis` on."""
     data, scale = node.operand(0), node.operand(1)
     rank, element = len(shape_of(data)), element_of(data)
-    axes = tuple(range(node.integer("axis", -1) % rank, rank))
+    axes = tuple(range(normalize_axis(node.integer("axis", -1), rank), rank))
     value = node.cast(data, _work_type(node, element))
     square = node.emit(MeanOp(node.emit(MultiplyOp(value, value)), axes, True))
     shifted = node.emit(
@@ -151,7 +156,10 @@ def rms_normalization(node: Node) -> SSAValue:
 def mean_variance_normalization(node: Node) -> SSAValue:
     data = node.operand(0)
     rank = len(shape_of(data))
-    axes = tuple(axis % rank for axis in node.integers("axes") or (0, 2, 3))
+    axes = tuple(
+        normalize_axis(axis, rank, "axes")
+        for axis in node.integers("axes") or (0, 2, 3)
+    )
     mean, variance = moments(node, data, axes)
     deviation = node.emit(SqrtOp(variance))
     safe = node.emit(AddOp(deviation, node.scalar(1e-9, data)))

@@ -103,11 +103,19 @@ def average_pool(node: Node) -> SSAValue:
     return pooled(node, node.operand(0), placed(node), op)
 
 
+def exponent(node: Node) -> int:
+    """Return p, an integer from opset 2 on."""
+    p = node.integer("p", 2) if node.opset >= 2 else round(node.real("p", 2.0))
+    if p < 1:
+        node.fail(f"expected p of at least 1, got {p}")
+    return p
+
+
 def lp_pool(node: Node) -> SSAValue:
     """(sum of |x|^p)^(1/p), the sum as an average times the size of the window."""
     if node.flag("ceil_mode"):
         node.fail("ceil_mode is not supported")
-    p = node.integer("p", 2) if node.opset >= 2 else round(node.real("p", 2.0))
+    p = exponent(node)
     data, window = node.operand(0), placed(node)
     magnitude = node.emit(AbsOp(data))
     powers = node.emit(PowerOp(magnitude, node.scalar(p, data)))
@@ -132,7 +140,7 @@ def over_image(
 
 def global_lp_pool(node: Node) -> SSAValue:
     data = node.operand(0)
-    p = node.integer("p", 2) if node.opset >= 2 else round(node.real("p", 2.0))
+    p = exponent(node)
     return p_norm(node, data, tuple(range(2, len(shape_of(data)))), p)
 
 

@@ -144,6 +144,8 @@ def along_axis(op: Callable[[Node, SSAValue, int], SSAValue]) -> Converter:
         if node.opset >= 13:
             return op(node, data, node.integer("axis", -1))
         axis = node.integer("axis", 1)
+        if not -rank <= axis <= rank:
+            node.fail(f"expected axis in [-{rank}, {rank}], got {axis}")
         axis = axis + rank if axis < 0 else axis
         if axis == rank - 1:
             return op(node, data, axis)
@@ -179,6 +181,8 @@ def hardmax(node: Node, data: SSAValue, axis: int) -> SSAValue:
 def lp_normalization(node: Node) -> SSAValue:
     """Divide by the p-norm along an axis; where that is 0, the result is 0."""
     data, p = node.operand(0), node.integer("p", 2)
+    if p not in (1, 2):
+        node.fail(f"expected p 1 or 2, got {p}")
     axis = node.integer("axis", -1)
     norm = p_norm(node, data, (axis,), p)
     tiny = node.scalar(float(np.finfo(dtype_of(element_of(data)).name).tiny), data)

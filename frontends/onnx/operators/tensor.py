@@ -137,16 +137,15 @@ def tile(node: Node) -> SSAValue:
     data = node.operand(0)
     if node.opset >= 6:
         return node.emit(TileOp(data, repeats=node.constant_integers(1, "repeats")))
-    (count,) = node.constant_integers(1, "tiles")
-    (axis,) = node.constant_integers(2, "axis")
+    count, axis = node.one_element(1, "tiles"), node.one_element(2, "axis")
     repeats = [1] * len(shape_of(data))
-    repeats[normalize_axis(axis, len(repeats))] = count
+    repeats[normalize_axis(int(axis.item()), len(repeats))] = int(count.item())
     return node.emit(TileOp(data, repeats=repeats))
 
 
 def depth_to_space(node: Node) -> SSAValue:
     """Move blocks of channels into the image: depth is the outer part of channels (DCR) or the inner one (CRD)."""
-    data, size = node.operand(0), node.integer("blocksize", 1)
+    data, size = node.operand(0), _block_size(node)
     n, c, h, w = _image(node, data)
     depth = c // (size * size)
     if node.text("mode", "DCR") == "DCR":
@@ -157,13 +156,20 @@ def depth_to_space(node: Node) -> SSAValue:
 
 
 def space_to_depth(node: Node) -> SSAValue:
-    data, size = node.operand(0), node.integer("blocksize", 1)
+    data, size = node.operand(0), _block_size(node)
     n, c, h, w = _image(node, data)
     parts = (n, c, h // size, size, w // size, size)
     outer = node.text("mode", "DCR") == "DCR"
     axes = (0, 3, 5, 1, 2, 4) if outer else (0, 1, 3, 5, 2, 4)
     result = (n, c * size * size, h // size, w // size)
     return _rearranged(node, data, parts, axes, result)
+
+
+def _block_size(node: Node) -> int:
+    size = node.integer("blocksize", 1)
+    if size < 1:
+        node.fail(f"expected blocksize of at least 1, got {size}")
+    return size
 
 
 def _image(node: Node, data: SSAValue) -> Shape:
@@ -184,6 +190,7 @@ def _rearranged(
 def trilu(node: Node) -> SSAValue:
     """Keep the upper or lower triangle of matrices, and put 0 elsewhere; the diagonal need not be constant."""
     data, upper = node.operand(0), node.flag("upper", True)
+    node.check_rank(data, 2, "data")
     rows, columns = node.static(data, "data")[-2:]
     distance = constant(np.arange(columns) - np.arange(rows)[:, None])
     diagonal = node.optional(1)

@@ -60,6 +60,8 @@ def window_of(node: Node, image: Shape, kernel: Shape) -> Window:
     strides = _per_axis(node, "strides", rank)
     dilations = _per_axis(node, "dilations", rank)
     placement = node.text("auto_pad", "NOTSET")
+    if min((*strides, *dilations), default=1) < 1:
+        node.fail("expected strides and dilations of at least 1, got less")
     if placement == "VALID":
         before, after = (0,) * rank, (0,) * rank
     elif placement in ("SAME_UPPER", "SAME_LOWER"):
