@@ -2,8 +2,8 @@
 
 A nest of nothing but loops around one block is run on many iterations at once where
 that is the same: along loops of spatial axes only, if no two iterations write the same
-element. All other loops run one iteration after the other, whatever their kind. A buffer
-starts with all bits set, in each iteration of the loop that it is allocated in, so that
+element. All other loops run one iteration after the other; parallel and vectorized ones
+backwards, so that it shows if iterations depend on each other. A buffer starts with all bits set, in each iteration of the loop that it is allocated in, so that
 reading what was not written shows.
 """
 
@@ -26,6 +26,7 @@ from partita.dialects.tir import (
     ConstantOp,
     ForOp,
     LoadOp,
+    LoopKind,
     StoreOp,
 )
 from partita.errors import IRError
@@ -73,7 +74,7 @@ class Machine:
         """Run a loop, with the loops inside at once where they surround one block."""
         loops, block = _nest(loop)
         if block is None:
-            for value in range(loop.lower.value.data, loop.upper.value.data):
+            for value in _order(loop):
                 self.indices[loop.variable] = np.asarray(value)
                 self.run(loop.body.block.ops)
             return
@@ -90,9 +91,7 @@ class Machine:
         serial = [each for each in loops if each not in lanes]
         if lanes and not self._independent(block, serial):
             lanes, serial = [], loops
-        for values in product(
-            *(range(each.lower.value.data, each.upper.value.data) for each in serial)
-        ):
+        for values in product(*map(_order, serial)):
             for each, value in zip(serial, values, strict=True):
                 self.indices[each.variable] = np.asarray(value)
             self.block(block)
@@ -187,6 +186,14 @@ class Machine:
                 case _:
                     operands = tuple(values[operand] for operand in op.operands)
                     values[op.results[0]] = evaluate_scalar(op, operands)
+
+
+def _order(loop: ForOp) -> range:
+    """Return a loop's iterations; where their order must not matter, the last one first."""
+    values = range(loop.lower.value.data, loop.upper.value.data)
+    if loop.loop_kind in (LoopKind.PARALLEL, LoopKind.VECTORIZED):
+        return values[::-1]
+    return values
 
 
 def _nest(loop: ForOp) -> tuple[list[ForOp], BlockOp | None]:

@@ -117,6 +117,8 @@ def _cut(loop: ForOp, labels: Labels) -> list[ForOp]:
 
 def _restrict(loop: ForOp, first: int, last: int) -> None:
     """Let a loop run from `first` to `last`, counting from 0."""
+    if (first, last + 1) == (0, loop.upper.value.data) and not loop.lower.value.data:
+        return
     loop.properties["lower"] = IntegerAttr(0, INDEX)
     loop.properties["upper"] = IntegerAttr(last - first + 1, INDEX)
     # Guards are checked against the new range even where the variable stays as it is.

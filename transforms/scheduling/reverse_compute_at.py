@@ -1,5 +1,6 @@
 """Move a consumer into a loop of its producers."""
 
+from xdsl.dialects.memref import AllocOp
 from xdsl.ir import SSAValue
 
 from partita.analysis.affine import DIM, Sum, plus
@@ -11,6 +12,7 @@ from partita.analysis.loop_nests import (
     read_by,
     step_in,
     writers_of,
+    written_by,
 )
 from partita.analysis.regions import Space, Span, hull_of
 from partita.dialects.tir import BlockOp, ForOp, LoadOp, StoreOp, buffer_type
@@ -62,7 +64,18 @@ def reverse_compute_at(state: State, block: BlockOp, loop: ForOp) -> None:
                 f"of which only a part is complete in {name_of(loop)}"
             )
     full = [spans.get(i, whole(extent)) for i, extent in enumerate(block.extents)]
+    for buffer in written_by(block):
+        if isinstance(buffer.owner, AllocOp):
+            _hoist(state, buffer.owner)
     move(block, full, space, loop.body.block, None)
+
+
+def _hoist(state: State, alloc: AllocOp) -> None:
+    """Allocate a buffer before everything else, as what writes it moves up."""
+    top = state.function.body.block
+    alloc.detach()
+    assert top.first_op is not None
+    top.insert_op_before(alloc, top.first_op)
 
 
 def _check_complete(writer: BlockOp, around: tuple[ForOp, ...]) -> None:
