@@ -7,7 +7,8 @@ positive integer. Rules on atoms use the ranges of the dimensions and divisibili
 
 - `(16 * o + i) floordiv 16` is `o`, and `(16 * o + i) mod 16` is `i`, for `i` in [0, 16)
 - `(16 * o + i) floordiv 112` is `o floordiv 7`
-- `(x floordiv a) floordiv b` is `x floordiv (a * b)`, and `(x mod (a * b)) floordiv a` is `(x floordiv a) mod b`
+- `(y + x floordiv a) floordiv b` is `(a * y + x) floordiv (a * b)`
+- `(x mod (a * b)) floordiv a` is `(x floordiv a) mod b`
 - `a * (x floordiv a) + x mod a` is `x`
 """
 
@@ -168,11 +169,13 @@ def quotient(value: Sum, divisor: int, dims: Sequence[Interval]) -> Sum:
     if parts := _remainder_part(rest, divisor, dims):
         coarse, _, step = parts
         return plus(whole, quotient(coarse, divisor // step, dims))
+    for atom, factor in rest.terms:
+        if atom.kind == QUOTIENT and factor == 1:
+            others = plus(rest, Sum(0, ((atom, 1),)), -1)
+            inner = plus(atom.dividend, others, atom.number)
+            return plus(whole, quotient(inner, divisor * atom.number, dims))
     if len(rest.terms) == 1 and rest.terms[0][1] == 1:
         atom = rest.terms[0][0]
-        if atom.kind == QUOTIENT:
-            inner = plus(atom.dividend, Sum(rest.constant * atom.number))
-            return plus(whole, quotient(inner, divisor * atom.number, dims))
         if atom.kind == REMAINDER and rest.constant == 0 and atom.number % divisor == 0:
             inner = quotient(atom.dividend, divisor, dims)
             return plus(whole, remainder(inner, atom.number // divisor, dims))

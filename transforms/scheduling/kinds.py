@@ -6,8 +6,11 @@ schedule is complete, as later steps may move blocks into the loop: what an iter
 writes to a buffer that iterations share, no other one writes.
 """
 
+from collections.abc import Sequence
+
 from xdsl.ir import Operation
 
+from partita.analysis.affine import Sum, joined, plus
 from partita.analysis.iterations import determined
 from partita.analysis.loop_nests import (
     accesses_in,
@@ -18,7 +21,13 @@ from partita.analysis.loop_nests import (
     loops_in,
 )
 from partita.analysis.regions import Space
-from partita.dialects.tir import BlockOp, ForOp, LoopKind, StoreOp
+from partita.dialects.tir import (
+    BlockOp,
+    ForOp,
+    LoopKind,
+    StoreOp,
+    buffer_type,
+)
 from partita.transforms.scheduling.split import split
 from partita.transforms.scheduling.state import (
     ScheduleError,
@@ -92,11 +101,23 @@ def _check_writes(loop: ForOp) -> None:
         private = isinstance(owner, Operation) and is_inside(owner, loop)
         if not isinstance(access, StoreOp) or private:
             continue
-        positions = [each for each in space.access(access) if each is not None]
-        if not determined(mine, positions, space.ranges, around):
+        positions = space.access(access)
+        known = [each for each in positions if each is not None]
+        if len(known) == len(positions):
+            known.append(_flat(known, access, space))
+        if not determined(mine, known, space.ranges, around):
             block = block_of(access)
             raise ScheduleError(
                 "cannot prove that its iterations write different elements of what "
                 f"{name_of(block or loop)} writes; set_scope local, or move the block out of the loop",
                 loop,
             )
+
+
+def _flat(positions: Sequence[Sum], access: StoreOp, space: Space) -> Sum:
+    """Return where in a buffer an access is, as one number, in which fused loops join again."""
+    shape = buffer_type(access.buffer).get_shape()
+    flat = Sum()
+    for position, extent in zip(positions, shape, strict=True):
+        flat = plus(position, flat, extent)
+    return joined(flat, space.ranges)
