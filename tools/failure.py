@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import (
 )
 
 from partita.errors import InternalError, PartitaError
+from partita.transforms.options import problem
 from partita.transforms.pipeline import BLAME
 
 TRACEBACK = "PARTITA_TRACEBACK"
@@ -39,10 +40,11 @@ def describe(error: BaseException) -> str:
             message = _lowered(str(error))
             return "\n".join((f"{_blame(error)}{message}", *_excerpt(error)))
         case ArgSpecParseError():
-            *_, problem = str(error).strip().splitlines()
-            return _lowered(problem)
+            return problem(error).removesuffix(".")
         case OSError(strerror=str(strerror)) if error.filename is not None:
             return f"cannot access {error.filename}: {strerror}"
+        case MemoryError():
+            return "expected a smaller model, or more memory"
         case RecursionError():
             return "expected input that is nested less deeply"
         case _:

@@ -6,22 +6,20 @@ in place of xDSL's `PassPipeline`.
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, get_type_hints
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass, get_pass_option_infos
-from xdsl.utils.arg_spec import ArgSpec, ParameterListType
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec
 from xdsl.utils.arg_spec import parse_pipeline as parse_specs
 from xdsl.utils.exceptions import (
     ArgSpecParseError,
     DiagnosticException,
     ShrinkException,
 )
-from xdsl.utils.hints import isa, type_repr
 
 from partita.analysis.verification import verify
 from partita.dialects.partita import IsolatedFromHost
@@ -32,6 +30,7 @@ from partita.errors import (
     PassError,
     did_you_mean,
 )
+from partita.transforms.options import configure, problem
 
 AvailablePasses = Mapping[str, Callable[[], type[ModulePass]]]
 """Passes by name, loaded when they are called, as `xdsl.universe` has them."""
@@ -176,10 +175,7 @@ def parse_passes(text: str, available: AvailablePasses) -> tuple[ModulePass, ...
     try:
         specs = tuple(parse_specs("".join(map(str.strip, text.splitlines()))))
     except ArgSpecParseError as error:
-        problem = str(error).strip().splitlines()[-1].strip()
-        raise OptionError(
-            f"cannot read pipeline {text!r}: {problem[:1].lower()}{problem[1:]}"
-        ) from None
+        raise OptionError(f"cannot read pipeline {text!r}: {problem(error)}") from None
     return tuple(_make_pass(spec, available) for spec in specs)
 
 
@@ -188,52 +184,4 @@ def _make_pass(spec: ArgSpec, available: AvailablePasses) -> ModulePass:
         raise OptionError(
             f"unknown pass {spec.name}{did_you_mean(spec.name, available)}"
         )
-    kind = available[spec.name]()
-    given = spec.normalize_parameter_names().parameters
-    options, types = _options(kind), get_type_hints(kind)
-    for name, values in given.items():
-        if name not in options:
-            raise OptionError(
-                f"pass {spec.name} has no option {_spelled(name)}"
-                f"{did_you_mean(_spelled(name), map(_spelled, options))}; {_listed(kind)}"
-            )
-        if not _fits(values, types[name]):
-            raise OptionError(
-                f"expected option {_spelled(name)} of pass {spec.name} to be of type "
-                f"{type_repr(types[name])}, got {', '.join(map(str, values)) or 'no value'}"
-            )
-    for name in sorted(kind.required_fields() - given.keys()):
-        raise OptionError(
-            f"pass {spec.name} needs option {_spelled(name)}; {_listed(kind)}"
-        )
-    try:
-        return kind.from_spec(spec)
-    except ValueError as error:
-        raise OptionError(f"pass {spec.name}: {error}") from None
-
-
-def _fits(values: ParameterListType, hint: Any) -> bool:
-    """Say whether option values in text are a value of this type, as xDSL reads them."""
-    if not values:
-        return isa(None, hint)
-    return isa(values, hint) or (len(values) == 1 and isa(values[0], hint))
-
-
-def _options(kind: type[ModulePass]) -> tuple[str, ...]:
-    """Return the fields that text can set; one that Python alone sets is kept out of `repr`."""
-    return tuple(each.name for each in fields(kind) if each.init and each.repr)
-
-
-def _listed(kind: type[ModulePass]) -> str:
-    options = _options(kind)
-    listed = [
-        f"{_spelled(info.name)}: {info.expected_type}"
-        + ("" if info.default_value is None else f" = {info.default_value}")
-        for info in get_pass_option_infos(kind)
-        if info.name in options
-    ]
-    return f"its options are {', '.join(listed)}" if listed else "it has none"
-
-
-def _spelled(name: str) -> str:
-    return name.replace("_", "-")
+    return configure(available[spec.name](), spec, f"pass {spec.name}")

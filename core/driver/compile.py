@@ -27,6 +27,7 @@ from partita.shapes import DYNAMIC
 from partita.targets import ALL_BACKENDS, Backend, Host
 from partita.targets.backend import CodegenContext, Progress, silent
 from partita.targets.host.plan import build_plan
+from partita.transforms.options import configure, problem
 from partita.transforms.pipeline import Observer, Pipeline, Verifier
 from partita.transforms.specialize_shapes import SpecializeShapesPass
 
@@ -75,16 +76,13 @@ def make_backend(spec: Backend | str) -> Backend:
     try:
         parsed = parse_spec(spec)
     except ArgSpecParseError as error:
-        raise OptionError(f"cannot read target {spec!r}: {error}") from None
+        raise OptionError(f"cannot read target {spec!r}: {problem(error)}") from None
     if parsed.name not in kinds:
         raise OptionError(
-            f"expected a target of {', '.join(kinds)}, got {parsed.name}"
-            + did_you_mean(parsed.name, kinds)
+            f"unknown target {parsed.name}{did_you_mean(parsed.name, kinds)}; "
+            f"choose from {', '.join(kinds)}"
         )
-    try:
-        return kinds[parsed.name].from_spec(parsed)
-    except ValueError as error:
-        raise OptionError(f"target {parsed.name}: {error}") from None
+    return configure(kinds[parsed.name], parsed, f"target {parsed.name}")
 
 
 def choose_host(targets: Sequence[Backend | str]) -> Host:
