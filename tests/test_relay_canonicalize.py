@@ -1,18 +1,21 @@
 """Canonicalization gives the same elements, bit by bit, and ends."""
 
+import re
 from collections.abc import Callable
 from math import prod
+from pathlib import Path
 
 import numpy as np
 import pytest
 from xdsl.builder import ImplicitBuilder
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, f32
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.builtin import Builtin, ModuleOp, f32
+from xdsl.dialects.func import Func, FuncOp, ReturnOp
 from xdsl.ir import SSAValue
+from xdsl.parser import Parser
 from xdsl.transforms.canonicalize import CanonicalizePass
 
-from partita.dialects import relay
+from partita.dialects import ALL_DIALECTS, relay
 from partita.interpreters import interpret
 from partita.shapes import element_of, shape_of, tensor_of
 
@@ -140,3 +143,14 @@ def test_elements_stay(seed: int) -> None:
         np.testing.assert_array_equal(
             np.signbit(got)[signs], np.signbit(expected)[signs]
         )
+
+
+def test_the_page_shows_what_happens() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "relay.md").read_text()
+    before, after = re.findall(r"```mlir\n(.*?)```", text, re.DOTALL)
+    context = Context()
+    for dialect in (Builtin, Func, *ALL_DIALECTS):
+        context.load_dialect(dialect)
+    module = Parser(context, before).parse_module()
+    CanonicalizePass().apply(context, module)
+    assert str(module) == str(Parser(context, after).parse_module())
