@@ -1,14 +1,20 @@
 """`te` means what `relay` means: every op in every variant, and random graphs of them."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from relay_cases import CASES, Case, assert_close
 from relay_cases.graphs import graphs
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.arith import Arith
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.func import Func, FuncOp
+from xdsl.parser import Parser
 
 from partita.analysis.verification import verify
+from partita.dialects import ALL_DIALECTS
 from partita.dialects.relay import ALL_OPS, ConstantOp
 from partita.dialects.te import ComputeOp
 from partita.interpreters import interpret, te
@@ -68,3 +74,16 @@ def test_a_function_is_lowered_aside() -> None:
 def test_case_names_are_unique() -> None:
     names = [each.name for each in CASES]
     assert len(set(names)) == len(names)
+
+
+def test_the_example_of_the_documentation_is_what_the_pass_does() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "te.md").read_text()
+    ctx = Context()
+    for dialect in (Arith, Builtin, Func, *ALL_DIALECTS):
+        ctx.load_dialect(dialect)
+    before, after = (
+        Parser(ctx, each).parse_module()
+        for each in re.findall(r"```mlir\n(.*?)```", text, re.DOTALL)
+    )
+    LowerRelayToTePass().apply(ctx, before)
+    assert str(before) == str(after)
