@@ -44,6 +44,7 @@ from partita.dialects.tir import (
     StoreOp,
     buffer_type,
 )
+from partita.transforms.scheduling.decompose import loops_of
 from partita.transforms.scheduling.indices import drop_otherwise, set_access
 from partita.transforms.scheduling.state import ScheduleError, State
 
@@ -70,6 +71,10 @@ def local_buffers(function: FuncOp) -> list[AllocOp]:
 def local_bytes(function: FuncOp) -> int:
     """Return how much of a thread's stack a kernel's local buffers take."""
     return sum(bytes_of(buffer_type(op.memref)) for op in local_buffers(function))
+
+
+NO_LOOPS = (LoopKind.VECTORIZED, LoopKind.UNROLLED)
+"""Kinds of loops that are none when they run."""
 
 
 @dataclass(frozen=True)
@@ -103,15 +108,21 @@ def compact(state: State) -> None:
         )
 
 
-def _home(accesses: Sequence[Access]) -> ForOp | None:
-    """Return the innermost loop that holds all accesses, of those that run as loops."""
+def _home(buffer: SSAValue) -> ForOp | None:
+    """Return the innermost loop that holds all accesses, of those that run as loops and carry no sum."""
+    accesses = accesses_of(buffer)
+    carrying = {
+        loop
+        for writer in writers_of(buffer)
+        for loop in loops_of(writer, writer.binding_exprs[len(writer.spatial_shape) :])
+    }
     paths = [loops_around(access) for access in accesses]
     home = None
     for level in zip(*paths, strict=False):
         loop = level[0]
         if any(each is not loop for each in level[1:]):
             break
-        if loop.loop_kind in (LoopKind.VECTORIZED, LoopKind.UNROLLED):
+        if loop in carrying or loop.loop_kind in NO_LOOPS:
             break
         home = loop
     return home
@@ -121,7 +132,7 @@ def _compact(alloc: AllocOp) -> None:
     accesses = accesses_of(alloc.memref)
     if not accesses:
         return
-    home = _home(accesses)
+    home = _home(alloc.memref)
     if home is None:
         return
     space = Space()
@@ -234,7 +245,7 @@ def _layout(
             digits.append(Digit(dim, stride, extent, places[loop], above is None))
             above = stride
     digits.sort(key=lambda digit: digit.place)
-    return _merged(digits) or [Digit(0, 1, 1, 0, True)]
+    return _merged(digits)
 
 
 def _main_writer(buffer: SSAValue) -> BlockOp:

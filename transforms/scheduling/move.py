@@ -6,7 +6,13 @@ from xdsl.ir import Block, Operation
 from xdsl.ir.affine import AffineExpr
 
 from partita.analysis.affine import Sum, as_expr, plus
-from partita.analysis.loop_nests import blocks_in, is_inside, loops_around
+from partita.analysis.loop_nests import (
+    blocks_in,
+    is_inside,
+    loops_around,
+    writers_of,
+    written_by,
+)
 from partita.analysis.regions import Space, Span
 from partita.dialects.tir import BlockOp, ForOp
 from partita.transforms.scheduling.indices import set_bindings
@@ -28,8 +34,12 @@ def check_movable(block: BlockOp, loop: ForOp) -> None:
     """Raise `ScheduleError` unless a block can leave its loops for another loop."""
     if is_inside(block, loop):
         raise ScheduleError(f"{name_of(block)} stands in {name_of(loop)} already")
-    if block.reduction_shape and not block.init.blocks:
-        raise ScheduleError(f"the reduction of {name_of(block)} is decomposed")
+    for buffer in written_by(block):
+        for other in writers_of(buffer):
+            if other is not block:
+                raise ScheduleError(
+                    f"{name_of(other)} writes the same as {name_of(block)}; move it before decompose_reduction"
+                )
     around = (*loops_around(loop), loop)
     own = next((each for each in loops_around(block) if each not in around), block)
     for other in blocks_in(own):
