@@ -111,6 +111,13 @@ def test_wrong_arguments_with_details(
             'func.func @f() {\n  %c = "test.op"(%x) : (i32) -> i32\n  func.return\n}\n',
             "in.mlir:5:1: values used but not defined: [%x]",
         ),
+        (
+            '// a "comment\n#a = "closed \\" here // ", "x\n"and never closed '
+            + "a" * 99,
+            "in.mlir:2:28: expected a string that is closed on its line\n"
+            '  #a = "closed \\" here // ", "x\n'
+            "                             ^",
+        ),
         (b"func.func @f\xff", "expected in.mlir to be UTF-8 text, got byte 0xff at 12"),
         (
             "func.func @f(%x : tensor<4xf32>) -> tensor<5xf32> {\n"

@@ -12,6 +12,7 @@ from partita.driver import context, load_onnx
 from partita.errors import IRError, OptionError
 from partita.frontends import ALL_FRONTENDS
 from partita.frontends.onnx import parse_shape
+from partita.tools.ir_text import decode_ir
 from partita.weights import WeightFile
 
 SIDE_FILE = ".weights.safetensors"
@@ -51,11 +52,9 @@ def read_model(path: Path, shapes: Sequence[str], weights: Path | None) -> Model
 
 def _read_ir(path: Path, weights: Path | None) -> ModuleOp:
     try:
-        text = path.read_text("utf-8")
+        text = decode_ir(path.read_bytes(), str(path))
     except OSError as error:
         raise IRError(f"cannot read {path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise not_text(str(path), error) from None
     module = Parser(context(), text, str(path)).parse_module()
     weights = weights or weights_beside(path)
     if weights is not None:
@@ -67,11 +66,3 @@ def weights_beside(path: Path) -> Path | None:
     """Return the weights file that lies beside IR text, if one does."""
     beside = path.with_suffix(SIDE_FILE)
     return beside if beside.is_file() else None
-
-
-def not_text(name: str, error: UnicodeDecodeError) -> IRError:
-    """Return the error that says where a file stops being text."""
-    return IRError(
-        f"expected {name} to be UTF-8 text, "
-        f"got byte {error.object[error.start]:#04x} at {error.start}"
-    )
