@@ -72,7 +72,7 @@ class IRWriter(Observer):
 
     def _write(self, name: str, module: ModuleOp) -> None:
         path = self._folder / f"{self._written:02}-{name}.mlir"
-        path.write_text(f"{module}\n", encoding="utf-8")
+        path.write_text(str(module) + "\n", encoding="utf-8")
         self._written += 1
         for each in weights_of(module):
             self._weights.setdefault(each.digest, each)
