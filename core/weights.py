@@ -40,18 +40,23 @@ def weight(array: Array) -> Weight:
     return Weight(digest(array), array)
 
 
+def read_arrays(path: Path) -> dict[str, Array]:
+    """Return the arrays of a safetensors file by name, mapped where they lie; raise `WeightsError` if it is not one."""
+    try:
+        with path.open("rb") as stream:
+            data = memoryview(mmap(stream.fileno(), 0, access=ACCESS_READ))
+        return decode(data, "the file")
+    except (OSError, ValueError, ArtifactError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise WeightsError(f"cannot read weights from {path}: {reason}") from None
+
+
 class WeightFile(Mapping[str, Array]):
-    """The arrays of a safetensors file, by digest, mapped where they lie and compared with it when asked for."""
+    """The arrays of a safetensors file, by digest, compared with it when asked for."""
 
     def __init__(self, path: Path):
         self._path = path
-        try:
-            with path.open("rb") as stream:
-                data = memoryview(mmap(stream.fileno(), 0, access=ACCESS_READ))
-            self._arrays = decode(data, "the file")
-        except (OSError, ValueError, ArtifactError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise WeightsError(f"cannot read weights from {path}: {reason}") from None
+        self._arrays = read_arrays(path)
 
     def __getitem__(self, name: str) -> Array:
         array = self._arrays[name]

@@ -1,11 +1,20 @@
 """Graph passes keep what graphs compute: random ones, before and after, through the interpreter."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import pytest
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, UnitAttr, f32, f64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    f32,
+    f64,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -13,7 +22,8 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from partita.analysis.verification import verify
-from partita.dialects.partita import ENTRY
+from partita.analysis.weights import weights_of
+from partita.dialects.partita import ENTRY, PARAM, WeightAttr
 from partita.dialects.relay import (
     AddOp,
     AvgPool2dOp,
@@ -22,25 +32,30 @@ from partita.dialects.relay import (
     ConstantOp,
     Conv2dOp,
     DenseOp,
+    DivideOp,
     DropoutOp,
     MatmulOp,
     MaxPool2dOp,
     MultiplyOp,
     NegativeOp,
     PadOp,
+    PowerOp,
     ReluOp,
     ReshapeOp,
+    SubtractOp,
     TanhOp,
     TransposeOp,
 )
 from partita.interpreters import interpret
 from partita.shapes import shape_of, tensor_of
+from partita.transforms.bind_parameters import BindParametersPass
 from partita.transforms.fold_constants import FoldConstantsPass
 from partita.transforms.fold_padding import FoldPaddingPass
 from partita.transforms.fold_scale_axis import FoldScaleAxisPass
 from partita.transforms.matmul_to_dense import MatmulToDensePass
 from partita.transforms.merge_equal_ops import MergeEqualOpsPass
 from partita.transforms.pack_weights import PackWeightsPass
+from partita.transforms.reduce_strength import ReduceStrengthPass
 from partita.transforms.simplify_inference import SimplifyInferencePass
 from partita.transforms.sink_reshapes import SinkReshapesPass
 from partita.weights import Array
@@ -48,6 +63,7 @@ from partita.weights import Array
 ALL: tuple[ModulePass, ...] = (
     SimplifyInferencePass(),
     FoldConstantsPass(),
+    ReduceStrengthPass(),
     MergeEqualOpsPass(),
     SinkReshapesPass(),
     FoldScaleAxisPass(),
@@ -121,7 +137,16 @@ class RandomGraph:
         operands = [value, self.factor(value, axis)]
         if self.chance(0.3):
             operands.reverse()
-        return self.add((AddOp if self.chance(0.5) else MultiplyOp)(*operands))
+        kinds = (AddOp, AddOp, MultiplyOp, MultiplyOp, SubtractOp)
+        return self.add(kinds[self.number(0, 4)](*operands))
+
+    def quotient(self, value: SSAValue) -> SSAValue:
+        """Divide by a constant, or square."""
+        if self.chance(0.5):
+            two = self.add(ConstantOp.of(np.array(2, self.element)))
+            return self.add(PowerOp(self.add(TanhOp(value)), two))
+        array = self.random.uniform(0.5, 2, shape_of(value)[-1]).astype(self.element)
+        return self.add(DivideOp(value, self.add(ConstantOp.of(array))))
 
     def convolution(self, image: SSAValue) -> SSAValue:
         _, channels, height, width = shape_of(image)
@@ -151,7 +176,9 @@ class RandomGraph:
         return self.add(
             BatchNormOp(
                 image,
-                *(self.constant(channels) for _ in range(3)),
+                self.constant(channels),
+                self.constant(channels),
+                self.constant(channels),
                 self.add(ConstantOp.of(variance)),
             )
         )
@@ -215,12 +242,13 @@ class RandomGraph:
             lambda each: self.add(TanhOp(each)),
             lambda each: self.add(ReluOp(each)),
             lambda each: self.add(DropoutOp(each)),
+            self.quotient,
             self.reshaping,
             self.reshaping,
             lambda each: self.add(
                 ConcatenateOp([each, self.add(TanhOp(each))], axis=1)
             ),
-            *[lambda each: self.arithmetic(each, 1)] * 5,
+            *(partial(self.arithmetic, axis=1) for _ in range(5)),
         ]
         return rows[self.number(0, len(rows) - 1)](image)
 
@@ -288,9 +316,10 @@ def assert_close(before: tuple[Array, ...], after: tuple[Array, ...]) -> None:
     for old, new in zip(before, after, strict=True):
         assert old.dtype == new.dtype
         assert old.shape == new.shape
-        finite = np.isfinite(old)
-        scale = float(np.max(np.abs(old), where=finite, initial=1e-30))
-        np.testing.assert_allclose(new, old, rtol=0, atol=1e-5 * scale)
+        expected, got = old.astype(np.float64), new.astype(np.float64)
+        finite = np.isfinite(expected)
+        scale = float(np.max(np.abs(expected), where=finite, initial=1e-30))
+        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-5 * scale)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -302,3 +331,87 @@ def test_random_graph_keeps_its_results(seed: int) -> None:
         each.apply(Context(), module)
         verify(module)
         assert_close(before, run(module))
+
+
+def chain(count: int) -> ModuleOp:
+    """Make a function of that many ops, one after another, a third of them on constants."""
+    block = Block(arg_types=[tensor_of((2, 8, 3, 3), f32)])
+    value: SSAValue = block.args[0]
+    known: NegativeOp | None = None
+    weight = np.random.default_rng(0).standard_normal((8, 8, 1, 1)).astype(np.float32)
+    for index in range(count // 6):
+        constant = ConstantOp.of(np.full((8, 1, 1), 1 + index, np.float32))
+        filters = ConstantOp.of(weight)
+        known = NegativeOp(constant.result if known is None else known.result)
+        convolution = Conv2dOp(value, filters.result)
+        scale = MultiplyOp(convolution.result, constant.result)
+        shift = AddOp(scale.result, known.result)
+        block.add_ops((constant, filters, known, convolution, scale, shift))
+        value = shift.result
+    block.add_op(ReturnOp(value))
+    return entry(block)
+
+
+def test_long_chain_does_not_recurse() -> None:
+    module = chain(3_000)
+    for each in ALL:
+        each.apply(Context(), module)
+    verify(module)
+
+
+SPECIAL = (0.0, -0.0, 1.0, -3.5, 1e-30, np.inf, -np.inf, np.nan)
+
+
+@pytest.mark.parametrize("number", [2.0, 3.0, -1.0, 0.5, 0.0])
+def test_powers_of_special_values(number: float) -> None:
+    """What replaces a power or a quotient gives zeros, infinities and NaN where that does, signs included."""
+    block = Block(arg_types=[tensor_of((len(SPECIAL),), f32)])
+    constant = ConstantOp.of(np.array(number, np.float32))
+    ops = [
+        kind(block.args[0], constant.result) for kind in (PowerOp, DivideOp, SubtractOp)
+    ]
+    block.add_ops((constant, *ops, ReturnOp(*(op.result for op in ops))))
+    module = entry(block)
+    inputs = (np.array(SPECIAL, np.float32),)
+    with np.errstate(all="ignore"):
+        before = interpret(module, inputs)
+        ReduceStrengthPass().apply(Context(), module)
+        after = interpret(module, inputs)
+    for old, new in zip(before, after, strict=True):
+        np.testing.assert_array_equal(np.signbit(new), np.signbit(old))
+        expected, got = old.astype(np.float64), new.astype(np.float64)
+        np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_equal_weights_share_one_array() -> None:
+    random = np.random.default_rng(0)
+    array = random.standard_normal((8, 8)).astype(np.float32)
+    weight = ConstantOp.of(array)
+    once = [NegativeOp(weight.result) for _ in range(2)]
+    twice = [NegativeOp(op.result) for op in once]
+    block = Block()
+    block.add_ops((weight, *once, *twice))
+    block.add_op(ReturnOp(*(op.result for op in twice), weight.result))
+    module = entry(block)
+    FoldConstantsPass().apply(Context(), module)
+    weights = weights_of(module)
+    assert isinstance(weight.value, WeightAttr)
+    assert [each.digest for each in weights] == [weight.value.data.digest]
+    arrays = {id(op.array()) for op in module.walk() if isinstance(op, ConstantOp)}
+    assert len(arrays) == 1
+
+
+def test_parameters_from_python() -> None:
+    block = Block(arg_types=[tensor_of((8, 8), f32)])
+    block.add_op(ReturnOp(block.args[0]))
+    module = entry(block)
+    function = module.body.block.first_op
+    assert isinstance(function, FuncOp)
+    function.arg_attrs = ArrayAttr([DictionaryAttr({PARAM: StringAttr("w")})])
+    array = np.arange(64, dtype=np.float32).reshape(8, 8)
+    BindParametersPass(values={"w": array}).apply(Context(), module)
+    verify(module)
+    (weight,) = weights_of(module)
+    assert np.shares_memory(weight.content(), array)
+    (result,) = interpret(module, ())
+    np.testing.assert_array_equal(result, array)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from safetensors import SafetensorError, safe_open
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyTensorType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -20,18 +19,8 @@ from partita.analysis.entry import (
 )
 from partita.dialects.partita import PARAM
 from partita.dialects.relay import ConstantOp
-from partita.errors import WeightsError
 from partita.shapes import dtype_of
-from partita.weights import Array
-
-
-def read_parameters(path: Path) -> dict[str, Array]:
-    """Read the arrays of a safetensors file by name; raise `WeightsError` if it is not one."""
-    try:
-        with safe_open(path, framework="numpy") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (OSError, SafetensorError) as error:
-        raise WeightsError(f"cannot read parameters from {path}: {error}") from None
+from partita.weights import Array, read_arrays
 
 
 @dataclass(frozen=True)
@@ -82,7 +71,7 @@ class BindParametersPass(ModulePass):
             return
         values: dict[str, Array] = {}
         if self.weights is not None:
-            values |= read_parameters(Path(self.weights))
+            values |= read_arrays(Path(self.weights))
         values |= self.values
         for function in functions:
             _bind(function, values)

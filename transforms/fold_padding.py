@@ -50,7 +50,7 @@ def absorb(
     before, after = ints(pad.before), ints(pad.after)
     copy = op.clone()
     copy.operands = (pad.data, *op.operands[1:])
-    copy.padding = dense(
+    copy.properties["padding"] = dense(
         (top + before[2], left + before[3], bottom + after[2], right + after[3])
     )
     if copy.infer() != (op.result.type,):

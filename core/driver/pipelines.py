@@ -18,12 +18,14 @@ from partita.transforms.matmul_to_dense import MatmulToDensePass
 from partita.transforms.merge_equal_ops import MergeEqualOpsPass
 from partita.transforms.pack_weights import PackWeightsPass
 from partita.transforms.pipeline import AvailablePasses, parse_passes
+from partita.transforms.reduce_strength import ReduceStrengthPass
 from partita.transforms.simplify_inference import SimplifyInferencePass
 from partita.transforms.sink_reshapes import SinkReshapesPass
 
 GRAPH_PASSES: tuple[ModulePass, ...] = (
     SimplifyInferencePass(),
     FoldConstantsPass(),
+    ReduceStrengthPass(),
     SinkReshapesPass(),
     FoldScaleAxisPass(),
     FoldConstantsPass(),
