@@ -241,7 +241,7 @@ def show_run(page: Page, model: onnx.ModelProto, exe: partita.Executable) -> Non
 def reference(model: onnx.ModelProto, threads: int) -> tuple[str, Run]:
     """Return who computes what is right, and how."""
     if find_spec("onnxruntime") is None:
-        evaluator = ReferenceEvaluator(model)
+        evaluator: Any = ReferenceEvaluator(model)
         return "onnx.reference", lambda inputs: evaluator.run(None, inputs)[0]
     ort: Any = import_module("onnxruntime")
     options = ort.SessionOptions()
