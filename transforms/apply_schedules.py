@@ -198,7 +198,67 @@ def apply_sequence(sequence: SequenceOp, function: FuncOp) -> None:
 
 @dataclass(frozen=True)
 class ApplySchedulesPass(ModulePass):
-    """."""
+    """Carry out each `sched.sequence` on the kernel that it names, and erase it.
+
+    Steps are checked one by one; what could change a result is refused, with the reason.
+    When all are done, local buffers move into the innermost loop that holds all their
+    accesses and shrink to what is alive there; loops that run on several threads or as
+    lanes are checked once more; loops whose split said `peel` are cut into whole tiles
+    and the rest; loops of one iteration disappear. Kernels without a sequence stay as
+    they are, and blocks are never looked into, except to inline one into another.
+
+    Before:
+
+    ```mlir
+    func.func @relu(%x : memref<4x9xf32>, %y : memref<4x9xf32>) {
+      tir.for %i = 0 to 4 {
+        tir.for %j = 0 to 9 {
+          tir.block "relu" spatial (%a in 4, %b in 9) at [%i, %j] {
+            %zero = arith.constant 0.0 : f32
+            %v = tir.load %x[%a, %b] : memref<4x9xf32>
+            %r = arith.maximumf %v, %zero : f32
+            tir.store %r, %y[%a, %b] : memref<4x9xf32>
+          }
+        }
+      }
+      func.return
+    }
+    sched.sequence @relu_schedule for @relu {
+      %b = sched.block "relu"
+      %i, %j = sched.loops %b -> 2
+      %f = sched.fuse %i, %j
+      %o, %v = sched.split %f [?, 8] peel
+      sched.parallel %o
+      sched.vectorize %v
+    }
+    ```
+
+    After `apply-schedules`:
+
+    ```mlir
+    func.func @relu(%x : memref<4x9xf32>, %y : memref<4x9xf32>) {
+      tir.for %ijo = 0 to 4 parallel {
+        tir.for %iji = 0 to 8 vectorized {
+          tir.block "relu" spatial (%a in 4, %b in 9) at [(%ijo * 8 + %iji) floordiv 9, (%ijo * 8 + %iji) mod 9] {
+            %zero = arith.constant 0.0 : f32
+            %v = tir.load %x[%a, %b] : memref<4x9xf32>
+            %r = arith.maximumf %v, %zero : f32
+            tir.store %r, %y[%a, %b] : memref<4x9xf32>
+          }
+        }
+      }
+      tir.for %iji_1 = 0 to 4 vectorized {
+        tir.block "relu_tail" spatial (%a_1 in 4, %b_1 in 9) at [3, %iji_1 + 5] {
+          %zero_1 = arith.constant 0.0 : f32
+          %v_1 = tir.load %x[%a_1, %b_1] : memref<4x9xf32>
+          %r_1 = arith.maximumf %v_1, %zero_1 : f32
+          tir.store %r_1, %y[%a_1, %b_1] : memref<4x9xf32>
+        }
+      }
+      func.return
+    }
+    ```
+    """
 
     name = "apply-schedules"
 

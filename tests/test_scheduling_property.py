@@ -1,0 +1,245 @@
+"""Random schedules of random kernels change no value, and a step that is refused changes nothing."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import strategies as st
+from xdsl.context import Context
+from xdsl.dialects.arith import Arith
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.func import Func, FuncOp
+from xdsl.dialects.memref import MemRef
+from xdsl.parser import Parser
+
+from partita.analysis.loop_nests import blocks_in, loops_in
+from partita.dialects import ALL_DIALECTS
+from partita.dialects.tir import BlockOp, ForOp
+from partita.interpreters import interpret
+from partita.transforms.lower_te_to_tir import LowerTeToTirPass
+from partita.transforms.scheduling.cache import cache_write, set_scope
+from partita.transforms.scheduling.compute_at import compute_at
+from partita.transforms.scheduling.decompose import decompose_reduction
+from partita.transforms.scheduling.finish import finish
+from partita.transforms.scheduling.fuse import fuse
+from partita.transforms.scheduling.inline import compute_inline
+from partita.transforms.scheduling.kinds import parallel, unroll, vectorize
+from partita.transforms.scheduling.reorder import reorder
+from partita.transforms.scheduling.reverse_compute_at import reverse_compute_at
+from partita.transforms.scheduling.split import split
+from partita.transforms.scheduling.state import ScheduleError, State
+from partita.transforms.verify_dominance import VerifyDominancePass
+
+Shape = tuple[int, ...]
+
+
+@cache
+def context() -> Context:
+    ctx = Context()
+    for dialect in (Builtin, Func, Arith, MemRef, *ALL_DIALECTS):
+        ctx.load_dialect(dialect)
+    return ctx
+
+
+def type_of(shape: Shape) -> str:
+    return "tensor<" + "".join(f"{extent}x" for extent in shape) + "i32>"
+
+
+def axes_text(names: Sequence[str], shape: Shape) -> str:
+    return ", ".join(f"%{n} in {e}" for n, e in zip(names, shape, strict=True))
+
+
+@st.composite
+def kernels(draw: st.DrawFn) -> str:
+    """Draw a kernel: computes that read each other point by point, along windows, reshaped or reduced."""
+    rank = draw(st.integers(1, 3))
+    first: Shape = tuple(draw(st.sampled_from([1, 2, 3, 5, 8])) for _ in range(rank))
+    tensors: list[tuple[str, Shape]] = [("x", first)]
+    lines: list[str] = []
+    count = draw(st.integers(1, 4))
+    for number in range(count):
+        name, shape = draw(st.sampled_from(tensors[-2:]))
+        kinds = ["map", "map", "shift", "sum", "window", "flat"] if shape else ["map"]
+        kind = draw(st.sampled_from(kinds))
+        axes = [f"a{i}" for i in range(len(shape))]
+        index = [f"%{axis}" for axis in axes]
+        otherwise, reduced, extents, inner = "", "", shape, ""
+        if kind == "shift":
+            dim = draw(st.integers(0, len(shape) - 1))
+            index[dim] += draw(st.sampled_from([" - 1", " + 1", " * 2 - 1"]))
+            otherwise = " else %minus"
+        elif kind == "sum":
+            dim = draw(st.integers(0, len(shape) - 1))
+            reduced = f" reduce ({axes_text(['r'], (shape[dim],))}) init (3 : i32)"
+            index[dim] = "%r"
+            extents = tuple(e for i, e in enumerate(shape) if i != dim)
+            axes = [a for i, a in enumerate(axes) if i != dim]
+        elif kind == "window":
+            dim = draw(st.integers(0, len(shape) - 1))
+            size = draw(st.integers(1, shape[dim]))
+            stride = draw(st.integers(1, 2))
+            reduced = f" reduce ({axes_text(['r'], (size,))}) init (3 : i32)"
+            index[dim] = f"%a{dim} * {stride} + %r"
+            extents = tuple(
+                (e - size) // stride + 1 if i == dim else e for i, e in enumerate(shape)
+            )
+        elif kind == "flat" and len(shape) > 1:
+            a, b = shape[-2:]
+            extents = (*shape[:-2], a * b)
+            axes = axes[:-1]
+            last = f"%{axes[-1]}"
+            index[-2:] = [f"{last} floordiv {b}", f"{last} mod {b}"]
+        inner += (
+            f"%v = te.read %{name}[{', '.join(index)}]{otherwise} : {type_of(shape)}\n"
+        )
+        same = [each for each in tensors if each[1] == extents]
+        if same and draw(st.booleans()):
+            other, other_shape = draw(st.sampled_from(same))
+            at = ", ".join(f"%{axis}" for axis in axes)
+            inner += f"%u = te.read %{other}[{at}] : {type_of(other_shape)}\n"
+        else:
+            inner += "%u = arith.constant 5 : i32\n"
+        combine = (
+            " combine (%acc : i32, %new : i32) {\n%t = arith.addi %acc, %new : i32\nte.yield %t : i32\n}"
+            if reduced
+            else ""
+        )
+        lines.append(
+            f'%t{number} = te.compute "t{number}" ({axes_text(axes, extents)}){reduced} {{\n'
+            "%minus = arith.constant -7 : i32\n"
+            f"{inner}%w = arith.muli %v, %u : i32\n%z = arith.addi %w, %minus : i32\n"
+            f"te.yield %z : i32\n}}{combine} : {type_of(extents)}\n"
+        )
+        tensors.append((f"t{number}", extents))
+    result, shape = tensors[-1]
+    return (
+        f"func.func @k(%x: {type_of(first)}) -> {type_of(shape)} {{\n"
+        + "".join(lines)
+        + f"func.return %{result} : {type_of(shape)}\n}}\n"
+    )
+
+
+class Draws:
+    """Draws steps and what they apply to."""
+
+    def __init__(self, state: State, data: st.DataObject):
+        self.state = state
+        self.data = data
+
+    def loop(self) -> ForOp:
+        loops = tuple(loops_in(self.state.function))
+        if not loops:
+            reject()
+        return self.data.draw(st.sampled_from(loops))
+
+    def block(self) -> BlockOp:
+        return self.data.draw(st.sampled_from(tuple(blocks_in(self.state.function))))
+
+    def pick(self, *choices: object) -> object:
+        return self.data.draw(st.sampled_from(choices))
+
+    def chain(self) -> list[ForOp]:
+        """Draw a loop and some of those directly below."""
+        loops = [self.loop()]
+        while isinstance(inner := loops[-1].body.block.first_op, ForOp):
+            loops.append(inner)
+        count = self.data.draw(st.integers(1, len(loops)))
+        return loops[:count]
+
+    def split(self) -> None:
+        factors = self.pick((None, 2), (None, 3), (2, None), (None, 2, 2), (3, 3))
+        split(self.state, self.loop(), factors, bool(self.pick(True, False)))
+
+    def fuse(self) -> None:
+        fuse(self.state, self.chain())
+
+    def reorder(self) -> None:
+        reorder(self.state, self.data.draw(st.permutations(self.chain())))
+
+    def compute_at(self) -> None:
+        compute_at(self.state, self.block(), self.loop())
+
+    def reverse_compute_at(self) -> None:
+        reverse_compute_at(self.state, self.block(), self.loop())
+
+    def inline(self) -> None:
+        compute_inline(self.state, self.block())
+
+    def cache_write(self) -> None:
+        cache_write(self.state, self.block(), str(self.pick("local", "global")))
+
+    def set_scope(self) -> None:
+        set_scope(self.state, self.block(), "local")
+
+    def decompose(self) -> None:
+        decompose_reduction(self.state, self.block(), self.loop())
+
+    def vectorize(self) -> None:
+        vectorize(self.state, self.loop())
+
+    def parallel(self) -> None:
+        parallel(self.state, self.loop())
+
+    def unroll(self) -> None:
+        factor = self.pick(None, 2)
+        unroll(self.state, self.loop(), factor)
+
+
+STEPS: tuple[Callable[[Draws], None], ...] = (
+    Draws.split,
+    Draws.fuse,
+    Draws.reorder,
+    Draws.compute_at,
+    Draws.compute_at,
+    Draws.reverse_compute_at,
+    Draws.reverse_compute_at,
+    Draws.inline,
+    Draws.cache_write,
+    Draws.set_scope,
+    Draws.decompose,
+    Draws.vectorize,
+    Draws.parallel,
+    Draws.unroll,
+)
+
+
+def inputs_of(function: FuncOp, source: str) -> list[np.ndarray]:
+    random = np.random.default_rng(len(source))
+    shape = function.function_type.inputs.data[0].get_shape()
+    return [random.integers(-9, 9, shape).astype(np.int32)]
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+@given(source=kernels(), data=st.data())
+def test_values_stay(source: str, data: st.DataObject) -> None:
+    module = Parser(context(), source).parse_module()
+    function = module.body.block.first_op
+    assert isinstance(function, FuncOp)
+    inputs = inputs_of(function, source)
+    (expected,) = interpret(module, inputs)
+    LowerTeToTirPass().apply(context(), module)
+    state = State(function)
+    draws = Draws(state, data)
+    for _ in range(data.draw(st.integers(1, 12))):
+        step = data.draw(st.sampled_from(STEPS))
+        before = str(module)
+        try:
+            step(draws)
+        except ScheduleError:
+            assert str(module) == before
+        else:
+            module.verify()
+    try:
+        finish(state)
+    except ScheduleError:
+        reject()
+    module.verify()
+    VerifyDominancePass().apply(context(), module)
+    (found,) = interpret(module, inputs)
+    np.testing.assert_array_equal(found, expected)
