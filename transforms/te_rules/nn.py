@@ -4,13 +4,10 @@ Products of `f16` are accumulated in `f32`. A blocked weight is read where it li
 the result has the plain layout.
 """
 
-from collections.abc import Sequence
-
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from partita.dialects import relay
-from partita.dialects.relay.base import ints
 from partita.shapes import Shape, element_of, shape_of
 from partita.transforms.te_rules.body import (
     Axes,
@@ -21,7 +18,7 @@ from partita.transforms.te_rules.body import (
 )
 from partita.transforms.te_rules.builder import SUM, Rules, TeBuilder
 from partita.transforms.te_rules.index import floordiv, modulo
-from partita.transforms.te_rules.windows import padded_image, tap
+from partita.transforms.te_rules.windows import Windows
 
 
 def blocked(
@@ -36,43 +33,29 @@ def blocked(
 
 def _conv2d(op: relay.Conv2dOp, b: TeBuilder) -> list[SSAValue]:
     shape, weight_shape = shape_of(op.result), shape_of(op.weight)
-    strides, dilation = ints(op.strides), ints(op.dilation)
-    _, channels, *kernel = weight_shape[:4]
-    image = padded_image(
-        b, op.data, shape, kernel, strides, ints(op.padding), dilation, 0
-    )
+    channels, *taps = weight_shape[1:4]
+    windows = Windows.of(op, taps)
+    image = windows.image(b, op.data, 0)
     groups = op.groups.value.data
     features = shape[1] // groups
     element = element_of(op.data)
     wide = widened(element)
     # A group of one channel, as a depthwise convolution has, needs no loop over channels.
     has_channels = channels > 1 or groups == 1
-    reduction = (channels, *kernel) if has_channels else tuple(kernel)
+    reduction = (channels, *taps) if has_channels else tuple(taps)
 
-    def channel(feature: AffineExpr, within: AffineExpr) -> AffineExpr:
-        if groups == 1:
-            return within
-        return floordiv(feature, features) * channels + within
-
-    def indices(
-        axes: Axes, taps: Axes
-    ) -> tuple[Sequence[AffineExpr], Sequence[AffineExpr]]:
-        within = taps[0] if has_channels else AffineExpr.constant(0)
-        taps = taps[-2:]
-        return (
-            (
-                axes[0],
-                channel(axes[1], within),
-                *tap(axes[2:], taps, strides, dilation),
-            ),
-            blocked(axes[1], (within, *taps), weight_shape, 4),
+    def product(body: Body, axes: Axes, along: Axes) -> Scalar:
+        n, feature, *window = axes
+        within = along[0] if has_channels else AffineExpr.constant(0)
+        channel = within
+        if groups > 1:
+            channel = floordiv(feature, features) * channels + within
+        taps = along[-2:]
+        pixel = body.read(image, (n, channel, *windows.at(window, taps)))
+        weight = body.read(
+            op.weight, blocked(feature, (within, *taps), weight_shape, 4)
         )
-
-    def product(body: Body, axes: Axes, taps: Axes) -> Scalar:
-        at, weight_at = indices(axes, taps)
-        return body.read(image, at).cast(wide) * body.read(op.weight, weight_at).cast(
-            wide
-        )
+        return pixel.cast(wide) * weight.cast(wide)
 
     return [b.cast(b.reduce(shape, reduction, wide, product, SUM), element)]
 

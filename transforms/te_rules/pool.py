@@ -1,4 +1,4 @@
-"""Rules of pools."""
+"""Rules of pools. Sums of `f16` are accumulated in `f32`."""
 
 from collections.abc import Callable
 from math import prod
@@ -18,12 +18,7 @@ from partita.transforms.te_rules.builder import (
     TeBuilder,
     least,
 )
-from partita.transforms.te_rules.windows import (
-    count_taps,
-    padded_image,
-    reach,
-    tap,
-)
+from partita.transforms.te_rules.windows import Windows
 
 
 def _pool(
@@ -33,19 +28,16 @@ def _pool(
     monoid: Monoid,
     label: str | None = None,
 ) -> SSAValue:
-    """Reduce each window of a padded image."""
-    shape, kernel = shape_of(op.result), ints(op.kernel)
-    strides, dilation = ints(op.strides), ints(op.dilation)
-    image = padded_image(
-        b, op.data, shape, kernel, strides, ints(op.padding), dilation, outside
-    )
+    """Reduce each window of an image that holds a value outside of data."""
+    windows = Windows.of(op, ints(op.kernel))
+    image = windows.image(b, op.data, outside)
     element = widened(element_of(op.data))
     return b.reduce(
-        shape,
-        kernel,
+        shape_of(op.result),
+        ints(op.kernel),
         element,
         lambda body, axes, taps: body.read(
-            image, (*axes[:2], *tap(axes[2:], taps, strides, dilation))
+            image, (*axes[:2], *windows.at(axes[2:], taps))
         ).cast(element),
         monoid,
         label,
@@ -60,7 +52,7 @@ def _max_pool(op: relay.MaxPool2dOp, b: TeBuilder) -> list[SSAValue]:
 def _avg_pool(op: relay.AvgPool2dOp, b: TeBuilder) -> list[SSAValue]:
     element, shape = element_of(op.data), shape_of(op.result)
     total = _pool(op, b, 0, SUM, "avg_pool2d_sum")
-    count = _counter(op)
+    count = _divisor(op)
     return [
         b.compute(
             shape,
@@ -72,34 +64,30 @@ def _avg_pool(op: relay.AvgPool2dOp, b: TeBuilder) -> list[SSAValue]:
     ]
 
 
-def _counter(op: relay.AvgPool2dOp) -> Callable[[Body, Axes], Scalar | Number]:
+def _divisor(op: relay.AvgPool2dOp) -> Callable[[Body, Axes], Scalar | Number]:
     """Return what computes a window's divisor: a constant, if all windows have as many taps that count."""
-    kernel, padding = ints(op.kernel), ints(op.padding)
-    strides, dilation = ints(op.strides), ints(op.dilation)
+    windows = Windows.of(op, ints(op.kernel))
     wide = widened(element_of(op.data))
     spans: list[tuple[int, int]] = []
-    constant = True
-    for axis, (extent, windows) in enumerate(
-        zip(shape_of(op.data)[2:], shape_of(op.result)[2:], strict=True)
-    ):
-        begin, end = padding[axis], padding[axis] + extent
+    for axis, extent in enumerate(shape_of(op.data)[2:]):
+        before, after = windows.padding[axis], windows.padding[axis + 2]
         if bool(op.count_include_pad):
-            begin, end = 0, end + padding[axis + 2]
-        spans.append((begin, end))
-        covered = reach(windows, kernel[axis], strides[axis], dilation[axis])
-        constant = constant and begin <= 0 and covered <= end
+            spans.append((0, before + extent + after))
+        else:
+            spans.append((before, before + extent))
+    if all(
+        begin <= 0 and windows.reach(axis) <= end
+        for axis, (begin, end) in enumerate(spans)
+    ):
+        return lambda body, axes: prod(windows.taps)
 
     def count(body: Body, axes: Axes) -> Scalar:
         rows, columns = (
-            count_taps(
-                body, axes[2 + axis], kernel[axis], strides[axis], dilation[axis], *span
-            )
+            windows.count(body, axis, axes[2 + axis], *span)
             for axis, span in enumerate(spans)
         )
         return (rows * columns).cast(i64).cast(wide)
 
-    if constant:
-        return lambda body, axes: prod(kernel)
     return count
 
 

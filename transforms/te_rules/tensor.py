@@ -21,12 +21,9 @@ from partita.transforms.te_rules.builder import Rule, Rules, TeBuilder
 from partita.transforms.te_rules.index import floordiv, modulo, reshaped
 from partita.transforms.te_rules.windows import pad
 
-Move = Callable[[relay.RelayOp, Axes, Shape], Sequence[AffineExpr]]
-"""An op, an index of its result and the shape of its data, to an index of its data."""
-
 
 def moving(move: Callable[..., Sequence[AffineExpr]]) -> Rule:
-    """Make a rule of where each element comes from."""
+    """Make a rule of a function of an op, an index of its result and its data's shape: an index of its data."""
 
     def rule(op: relay.RelayOp, b: TeBuilder) -> list[SSAValue]:
         data, result = op.operands[0], op.results[0]
