@@ -21,6 +21,7 @@ All integers are signless: signedness is a property of ops.
 
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import cast
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -96,8 +97,9 @@ class LoopKind(StrEnum):
 
 def buffer_type(value: SSAValue) -> MemRefType[Attribute]:
     """Return the type of a value that is known to be a buffer."""
-    assert isa(value.type, MemRefType[Attribute])
-    return value.type
+    type_ = value.type
+    assert isinstance(type_, MemRefType)
+    return cast(MemRefType[Attribute], type_)
 
 
 def index_interval(index: SSAValue) -> Interval | None:
