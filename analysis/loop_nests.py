@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from partita.dialects.tir import BlockOp, ForOp, LoadOp, StoreOp
 
@@ -108,6 +108,7 @@ def readers_of(buffer: SSAValue) -> tuple[BlockOp, ...]:
     )
 
 
-def is_output(buffer: SSAValue) -> bool:
-    """Say whether a buffer belongs to the caller."""
-    return isinstance(buffer, BlockArgument)
+def copies_of(buffer: SSAValue) -> tuple[Operation, ...]:
+    """Return what uses a buffer as a whole rather than element by element."""
+    users = (use.operation for use in buffer.uses)
+    return tuple(each for each in users if not isinstance(each, LoadOp | StoreOp))

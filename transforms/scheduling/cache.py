@@ -2,13 +2,14 @@
 
 from xdsl.dialects.builtin import MemRefType, NoneAttr, StringAttr
 from xdsl.dialects.memref import AllocOp
-from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.rewriter import Rewriter
 
 from partita.analysis.loop_nests import (
     accesses_of,
     block_of,
+    copies_of,
     readers_of,
     step_in,
     stores_of,
@@ -53,13 +54,23 @@ def axis_names(block: BlockOp, rank: int) -> list[str]:
     return names
 
 
+def own_buffer(block: BlockOp, buffer: SSAValue) -> AllocOp:
+    """Return the allocation of a buffer that a block writes and only blocks use."""
+    if not isinstance(buffer.owner, AllocOp):
+        raise ScheduleError(
+            f"{name_of(block)} writes %{hint(buffer, '?')}, which belongs to the caller"
+        )
+    for user in copies_of(buffer):
+        raise ScheduleError(
+            f"{user.name} uses %{hint(buffer, '?')}, which {name_of(block)} writes"
+        )
+    return buffer.owner
+
+
 def set_scope(state: State, block: BlockOp, scope: str) -> None:
     """Keep what a block writes in a memory scope."""
     for buffer in written_by(block):
-        if not isinstance(buffer, OpResult) or not isinstance(buffer.op, AllocOp):
-            raise ScheduleError(
-                f"{name_of(block)} writes %{hint(buffer, '?')}, which belongs to the caller; cache_write first"
-            )
+        own_buffer(block, buffer)
     for buffer in written_by(block):
         Rewriter.replace_value_with_new_type(
             buffer, in_scope(buffer_type(buffer), scope)

@@ -7,7 +7,6 @@ from partita.analysis.loop_nests import (
     accesses_of,
     block_of,
     is_inside,
-    is_output,
     loops_around,
     readers_of,
     step_in,
@@ -16,12 +15,12 @@ from partita.analysis.loop_nests import (
 )
 from partita.analysis.regions import Space, Span, hull, hull_of
 from partita.dialects.tir import BlockOp, ForOp, LoadOp, buffer_type
+from partita.transforms.scheduling.cache import own_buffer
 from partita.transforms.scheduling.inline import axes_of_result
 from partita.transforms.scheduling.move import check_movable, move, whole
 from partita.transforms.scheduling.state import (
     ScheduleError,
     State,
-    hint,
     name_of,
 )
 
@@ -32,10 +31,7 @@ def compute_at(state: State, block: BlockOp, loop: ForOp) -> None:
     buffers = written_by(block)
     readers: list[BlockOp] = []
     for buffer in buffers:
-        if is_output(buffer):
-            raise ScheduleError(
-                f"{name_of(block)} writes %{hint(buffer, '?')}, which belongs to the caller"
-            )
+        own_buffer(block, buffer)
         readers.extend(readers_of(buffer))
     if not readers:
         raise ScheduleError(f"nothing reads what {name_of(block)} writes")

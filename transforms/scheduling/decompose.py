@@ -1,6 +1,8 @@
 """Separate a reduction's first values from its updates."""
 
-from xdsl.ir import Region
+from collections.abc import Sequence
+
+from xdsl.ir import Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from partita.analysis.loop_nests import is_inside, loops_around
@@ -10,7 +12,6 @@ from partita.transforms.scheduling.indices import tidy
 from partita.transforms.scheduling.state import (
     ScheduleError,
     State,
-    loop_before,
     name_of,
 )
 
@@ -45,26 +46,7 @@ def decompose_reduction(state: State, block: BlockOp, loop: ForOp) -> BlockOp:
     guards = tuple(
         guard for guard in block.guard_exprs if not loops_of(block, (guard,)) & reduced
     )
-    replacement = {each.variable: each.variable for each in outside}
-    before = loop
-    inner: list[ForOp] = []
-    for each in path[len(outside) :]:
-        if each not in spatial:
-            continue
-        copy = loop_before(before, each.extent, each.variable.name_hint)
-        copy.properties["lower"], copy.properties["upper"] = (
-            each.properties["lower"],
-            each.properties["upper"],
-        )
-        copy.loop_kind = each.loop_kind
-        if inner:
-            copy.detach()
-            inner[-1].body.block.add_op(copy)
-        inner.append(copy)
-        replacement[each.variable] = copy.variable
-        if each in state.peeled:
-            state.peeled.add(copy)
-
+    inner, replacement = _copied_loops(state, path[len(outside) :], spatial)
     exprs = (*block.binding_exprs[:rank], *guards)
     indices = tuple(replacement.get(index, index) for index in block.indices)
     map, indices = tidy(exprs, indices)
@@ -79,10 +61,29 @@ def decompose_reduction(state: State, block: BlockOp, loop: ForOp) -> BlockOp:
         guard=AffineMap(map.num_dims, 0, map.results[rank:]) if guards else None,
     )
     inherit_origins(init, block)
-    if inner:
-        inner[-1].body.block.add_op(init)
-    else:
-        parent = loop.parent_block()
-        assert parent is not None
-        parent.insert_op_before(init, loop)
+    ops = (*inner, init)
+    for around, inside in zip(inner, ops[1:], strict=True):
+        around.body.block.add_op(inside)
+    parent = loop.parent_block()
+    assert parent is not None
+    parent.insert_op_before(ops[0], loop)
     return init
+
+
+def _copied_loops(
+    state: State, path: Sequence[ForOp], wanted: set[ForOp]
+) -> tuple[list[ForOp], dict[SSAValue, SSAValue]]:
+    """Copy some loops of a path, without what is in them; return the copies, and the variables of copied loops."""
+    loops: list[ForOp] = []
+    variables: dict[SSAValue, SSAValue] = {}
+    for each in path:
+        if each not in wanted:
+            continue
+        copy = ForOp.empty(each.extent, each.variable.name_hint, each.loop_kind)
+        copy.properties["lower"] = each.lower
+        copy.properties["upper"] = each.upper
+        variables[each.variable] = copy.variable
+        loops.append(copy)
+        if each in state.peeled:
+            state.peeled.add(copy)
+    return loops, variables

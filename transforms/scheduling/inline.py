@@ -1,6 +1,7 @@
 """Compute a producer where it is read, and drop its buffer."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -9,8 +10,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
 )
-from xdsl.dialects.memref import AllocOp
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.traits import is_side_effect_free
 from xdsl.utils.hints import isa
@@ -25,7 +25,7 @@ from partita.analysis.loop_nests import (
 from partita.dialects.access import interval
 from partita.dialects.partita import inherit_origins
 from partita.dialects.tir import BlockOp, LoadOp, StoreOp, buffer_type
-from partita.transforms.scheduling.cache import only_result
+from partita.transforms.scheduling.cache import only_result, own_buffer
 from partita.transforms.scheduling.indices import (
     constant_index,
     materialize,
@@ -35,7 +35,6 @@ from partita.transforms.scheduling.indices import (
 from partita.transforms.scheduling.state import (
     ScheduleError,
     State,
-    hint,
     name_of,
     remove,
 )
@@ -80,10 +79,7 @@ def compute_inline(state: State, block: BlockOp) -> None:
     stores = stores_of(block)
     if len(stores) != 1 or writers_of(buffer) != (block,):
         raise ScheduleError(f"{name_of(block)} does not write its result at once")
-    if not isinstance(buffer, OpResult) or not isinstance(buffer.op, AllocOp):
-        raise ScheduleError(
-            f"{name_of(block)} writes %{hint(buffer, '?')}, which belongs to the caller"
-        )
+    alloc = own_buffer(block, buffer)
     if any(load.buffer is buffer for load in loads_of(block)):
         raise ScheduleError(f"{name_of(block)} reads what it writes")
     axes = axes_of_result(block, stores[0])
@@ -103,56 +99,94 @@ def compute_inline(state: State, block: BlockOp) -> None:
         if isinstance(consumer, BlockOp):
             inherit_origins(consumer, block, consumer)
     remove(block)
-    buffer.op.detach()
-    buffer.op.erase()
+    alloc.detach()
+    alloc.erase()
+
+
+@dataclass
+class Inlining:
+    """One read, and the producer that takes its place."""
+
+    block: BlockOp
+
+    store: StoreOp
+    """What the producer writes."""
+
+    axes: Sequence[int | None]
+    """For each dimension of its result, the axis that is the index."""
+
+    load: LoadOp
+
+    at: list[AffineExpr] = field(default_factory=list[AffineExpr])
+    """What each of the producer's axes is, of the read's indices."""
+
+    outside: Sequence[int] = ()
+    """Dimensions in which the read may lie outside the result."""
+
+    @property
+    def indices(self) -> tuple[SSAValue, ...]:
+        """What the read's index is made of."""
+        return tuple(self.load.indices)
+
+    @property
+    def shape(self) -> Sequence[int]:
+        """Of the producer's result."""
+        return buffer_type(self.load.buffer).get_shape()
 
 
 def inline_into(
     block: BlockOp, store: StoreOp, axes: Sequence[int | None], load: LoadOp
 ) -> None:
     """Replace one read by a copy of the producer's body, its axes replaced by the read's index."""
-    indices = tuple(load.indices)
-    ranges = ranges_of(indices)
-    at = [AffineExpr.constant(0)] * len(block.axes)
-    outside: list[int] = []
-    shape = buffer_type(load.buffer).get_shape()
-    for dim, (expr, axis) in enumerate(zip(load.access.results, axes, strict=True)):
+    work = Inlining(block, store, axes, load)
+    exprs = load.access.results
+    work.at = [AffineExpr.constant(0)] * len(block.axes)
+    for axis, expr in zip(axes, exprs, strict=True):
         if axis is not None:
-            at[axis] = expr
-        low, high = range_of(expr, ranges)
-        if load.otherwise is not None and (low < 0 or high >= shape[dim]):
-            outside.append(dim)
-
-    values: dict[SSAValue, SSAValue] = {}
-    passed_on = bool(outside) and _passes_on(block, store, outside, axes)
-    for op in block.body.block.ops:
-        if op is store:
-            continue
-        if isinstance(op, LoadOp):
-            new = _composed(op, block, at, indices, values, load)
-            if passed_on and op.result is store.value:
-                assert load.otherwise is not None
-                new = _guarded(new, load.otherwise)
-        else:
-            for operand in op.operands:
-                if operand in block.axes and operand not in values:
-                    expr = at[block.axes.index(operand)]
-                    values[operand] = materialize(expr, indices, load)
-            new = op.clone(values)
-        _insert(new, load)
-        values.update(zip(op.results, new.results, strict=True))
+            work.at[axis] = expr
+    if load.otherwise is not None:
+        ranges = ranges_of(work.indices)
+        bounds = [range_of(expr, ranges) for expr in exprs]
+        work.outside = [
+            dim
+            for dim, (low, high) in enumerate(bounds)
+            if low < 0 or high >= work.shape[dim]
+        ]
+    passed_on = bool(work.outside) and _passes_on(work)
+    values = _copy_body(work, load.otherwise if passed_on else None)
     result = values[store.value]
-    if outside and not passed_on:
+    if work.outside and not passed_on:
         assert load.otherwise is not None
-        for dim in outside:
-            inside = _is_inside(load.access.results[dim], shape[dim], indices, load)
-            choice = arith.SelectOp(inside, result, load.otherwise)
-            result = _insert(choice, load)
+        for dim in work.outside:
+            inside = _is_inside(exprs[dim], work.shape[dim], work.indices, load)
+            result = _insert(arith.SelectOp(inside, result, load.otherwise), load)
     if result.name_hint is None:
         result.name_hint = load.result.name_hint
     load.result.replace_all_uses_with(result)
     load.detach()
     load.erase()
+
+
+def _copy_body(work: Inlining, otherwise: SSAValue | None) -> dict[SSAValue, SSAValue]:
+    """Insert copies of the producer's ops in front of the read; what it stores reads `otherwise` outside."""
+    block, load = work.block, work.load
+    values: dict[SSAValue, SSAValue] = {}
+    for op in block.body.block.ops:
+        if op is work.store:
+            continue
+        if isinstance(op, LoadOp):
+            new = _composed(work, op, values)
+            if otherwise is not None and op.result is work.store.value:
+                new = LoadOp(new.buffer, new.access, tuple(new.indices), otherwise)
+        else:
+            for operand in op.operands:
+                if operand in block.axes and operand not in values:
+                    expr = work.at[block.axes.index(operand)]
+                    values[operand] = materialize(expr, work.indices, load)
+            new = op.clone(values)
+        _insert(new, load)
+        values.update(zip(op.results, new.results, strict=True))
+    return values
 
 
 def _insert(op: Operation, before: Operation) -> SSAValue:
@@ -162,42 +196,31 @@ def _insert(op: Operation, before: Operation) -> SSAValue:
     return op.results[0]
 
 
-def _passes_on(
-    block: BlockOp, store: StoreOp, outside: Sequence[int], axes: Sequence[int | None]
-) -> bool:
+def _passes_on(work: Inlining) -> bool:
     """Say whether a block copies elements, so that what lies outside its result lies outside what it reads."""
-    source = store.value.owner
+    source = work.store.value.owner
     if not isinstance(source, LoadOp) or source.otherwise is not None:
         return False
-    shape = buffer_type(store.buffer).get_shape()
     extents = buffer_type(source.buffer).get_shape()
-    for dim in outside:
-        axis = axes[dim]
-        if not any(
-            isinstance(expr, AffineDimExpr)
-            and axis is not None
-            and source.indices[expr.position] is block.axes[axis]
-            and extent == shape[dim]
-            for expr, extent in zip(source.access.results, extents, strict=True)
-        ):
+    copied = {
+        (source.indices[expr.position], extent)
+        for expr, extent in zip(source.access.results, extents, strict=True)
+        if isinstance(expr, AffineDimExpr)
+    }
+    for dim in work.outside:
+        axis = work.axes[dim]
+        if axis is None or (work.block.axes[axis], work.shape[dim]) not in copied:
             return False
     return True
 
 
-def _composed(
-    op: LoadOp,
-    block: BlockOp,
-    at: Sequence[AffineExpr],
-    indices: Sequence[SSAValue],
-    values: dict[SSAValue, SSAValue],
-    before: Operation,
-) -> LoadOp:
+def _composed(work: Inlining, op: LoadOp, values: dict[SSAValue, SSAValue]) -> LoadOp:
     """Return a producer's read with the axes replaced; where it may lie outside then, it reads 0."""
     dims: list[AffineExpr] = []
-    of = list(indices)
+    of = list(work.indices)
     for index in op.indices:
-        if index in block.axes:
-            dims.append(at[block.axes.index(index)])
+        if index in work.block.axes:
+            dims.append(work.at[work.block.axes.index(index)])
         else:
             dims.append(AffineExpr.dimension(len(of)))
             of.append(values.get(index, index))
@@ -207,15 +230,11 @@ def _composed(
     if otherwise is not None:
         otherwise = values.get(otherwise, otherwise)
     elif not _surely_inside(map.results, used, buffer_type(op.buffer).get_shape()):
-        otherwise = _insert(zero(op.result.type), before)
+        otherwise = _insert(zero(op.result.type), work.load)
     new = LoadOp(op.buffer, map, used, otherwise)
     new.attributes |= op.attributes
     new.result.name_hint = op.result.name_hint
     return new
-
-
-def _guarded(load: LoadOp, otherwise: SSAValue) -> LoadOp:
-    return LoadOp(load.buffer, load.access, tuple(load.indices), otherwise)
 
 
 def _surely_inside(
@@ -239,7 +258,7 @@ def _is_inside(
 
 def zero(type: Attribute) -> arith.ConstantOp:
     """Make the constant 0 of a scalar type."""
-    if isinstance(type, IntegerType):
+    if isa(type, IntegerType):
         return arith.ConstantOp(IntegerAttr(0, type))
     assert isa(type, AnyFloat)
     return arith.ConstantOp(FloatAttr(0.0, type))

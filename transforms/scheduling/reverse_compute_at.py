@@ -30,24 +30,7 @@ def reverse_compute_at(state: State, block: BlockOp, loop: ForOp) -> None:
     """Consume in each iteration of a loop what is complete there, behind all that the loop holds."""
     check_movable(block, loop)
     around = (*loops_around(loop), loop)
-    produced: list[SSAValue] = []
-    for buffer in read_by(block):
-        writers = writers_of(buffer)
-        inside = [writer for writer in writers if is_inside(writer, loop)]
-        for writer in writers:
-            if writer in inside:
-                _check_complete(writer, around)
-            elif inside or not _is_done(state, writer, around[0]):
-                raise ScheduleError(
-                    f"{name_of(writer)}, which it reads, is not complete in {name_of(loop)}"
-                )
-        if inside:
-            produced.append(buffer)
-    if not produced:
-        raise ScheduleError(
-            f"{name_of(block)} reads nothing that is written in {name_of(loop)}"
-        )
-
+    produced = _produced(state, block, around)
     space = Space()
     outer = space.positions(around)
     spans: dict[int, Span] = {}
@@ -68,6 +51,34 @@ def reverse_compute_at(state: State, block: BlockOp, loop: ForOp) -> None:
         if isinstance(buffer.owner, AllocOp):
             _hoist(state, buffer.owner)
     move(block, full, space, loop.body.block, None)
+
+
+def _produced(
+    state: State, block: BlockOp, around: tuple[ForOp, ...]
+) -> list[SSAValue]:
+    """Return what a block reads that is written, and complete, in the innermost of these loops.
+
+    All else that it reads must be complete before the outermost one.
+    """
+    loop = around[-1]
+    produced: list[SSAValue] = []
+    for buffer in read_by(block):
+        writers = writers_of(buffer)
+        inside = [writer for writer in writers if is_inside(writer, loop)]
+        for writer in writers:
+            if writer in inside:
+                _check_complete(writer, around)
+            elif inside or not _is_done(state, writer, around[0]):
+                raise ScheduleError(
+                    f"{name_of(writer)}, which it reads, is not complete in {name_of(loop)}"
+                )
+        if inside:
+            produced.append(buffer)
+    if not produced:
+        raise ScheduleError(
+            f"{name_of(block)} reads nothing that is written in {name_of(loop)}"
+        )
+    return produced
 
 
 def _hoist(state: State, alloc: AllocOp) -> None:
