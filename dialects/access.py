@@ -75,14 +75,9 @@ def print_index(
             printer.print_string(str(value))
         case AffineDimExpr(position=position):
             printer.print_ssa_value(operands[position])
-        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add, lhs=lhs, rhs=rhs):
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add):
             with printer.in_parens() if least > 1 else nullcontext():
-                print_index(printer, lhs, operands, 1)
-                if isinstance(rhs, AffineConstantExpr) and rhs.value < 0:
-                    printer.print_string(f" - {-rhs.value}")
-                else:
-                    printer.print_string(" + ")
-                    print_index(printer, rhs, operands, 1)
+                _print_sum(printer, expr, operands)
         case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
             precedence = _PRECEDENCE[kind]
             with printer.in_parens() if least > precedence else nullcontext():
@@ -91,6 +86,40 @@ def print_index(
                 print_index(printer, rhs, operands, precedence + 1)
         case _:
             raise ValueError(f"unexpected affine expression {expr}")
+
+
+def _print_sum(
+    printer: Printer, expr: AffineExpr, operands: Sequence[SSAValue]
+) -> None:
+    """Print a sum; terms with a negative factor are subtracted, behind the first one that has none."""
+    terms: list[AffineExpr] = []
+    pending = [expr]
+    while pending:
+        match pending.pop():
+            case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add, lhs=lhs, rhs=rhs):
+                pending += (rhs, lhs)
+            case term:
+                terms.append(term)
+    first = next((term for term in terms if _negated(term) is None), terms[0])
+    terms.remove(first)
+    print_index(printer, first, operands, 1)
+    for term in terms:
+        negated = _negated(term)
+        printer.print_string(" + " if negated is None else " - ")
+        print_index(printer, term if negated is None else negated, operands, 2)
+
+
+def _negated(term: AffineExpr) -> AffineExpr | None:
+    """Return a term times -1 if its factor is negative."""
+    match term:
+        case AffineConstantExpr(value=value) if value < 0:
+            return AffineExpr.constant(-value)
+        case AffineBinaryOpExpr(
+            kind=AffineBinaryOpKind.Mul, lhs=lhs, rhs=AffineConstantExpr(value=value)
+        ) if value < 0:
+            return lhs * -value
+        case _:
+            return None
 
 
 def without_unused(

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
-from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.builtin import Builtin
 from xdsl.dialects.func import Func, FuncOp
 from xdsl.dialects.memref import MemRef
 from xdsl.parser import Parser
@@ -18,6 +18,7 @@ from partita.analysis.loop_nests import blocks_in, loops_in
 from partita.dialects import ALL_DIALECTS
 from partita.dialects.tir import BlockOp, ForOp
 from partita.interpreters import interpret
+from partita.shapes import shape_of
 from partita.transforms.lower_te_to_tir import LowerTeToTirPass
 from partita.transforms.scheduling.cache import cache_write, set_scope
 from partita.transforms.scheduling.compute_at import compute_at
@@ -31,8 +32,19 @@ from partita.transforms.scheduling.reverse_compute_at import reverse_compute_at
 from partita.transforms.scheduling.split import split
 from partita.transforms.scheduling.state import ScheduleError, State
 from partita.transforms.verify_dominance import VerifyDominancePass
+from partita.weights import Array
 
 Shape = tuple[int, ...]
+
+T = TypeVar("T")
+
+FACTORS: tuple[tuple[int | None, ...], ...] = (
+    (None, 2),
+    (None, 3),
+    (2, None),
+    (None, 2, 2),
+    (3, 3),
+)
 
 
 @cache
@@ -137,7 +149,7 @@ class Draws:
     def block(self) -> BlockOp:
         return self.data.draw(st.sampled_from(tuple(blocks_in(self.state.function))))
 
-    def pick(self, *choices: object) -> object:
+    def pick(self, *choices: T) -> T:
         return self.data.draw(st.sampled_from(choices))
 
     def chain(self) -> list[ForOp]:
@@ -149,8 +161,8 @@ class Draws:
         return loops[:count]
 
     def split(self) -> None:
-        factors = self.pick((None, 2), (None, 3), (2, None), (None, 2, 2), (3, 3))
-        split(self.state, self.loop(), factors, bool(self.pick(True, False)))
+        factors = self.pick(*FACTORS)
+        split(self.state, self.loop(), factors, self.pick(True, False))
 
     def fuse(self) -> None:
         fuse(self.state, self.chain())
@@ -168,7 +180,7 @@ class Draws:
         compute_inline(self.state, self.block())
 
     def cache_write(self) -> None:
-        cache_write(self.state, self.block(), str(self.pick("local", "global")))
+        cache_write(self.state, self.block(), self.pick("local", "global"))
 
     def set_scope(self) -> None:
         set_scope(self.state, self.block(), "local")
@@ -183,8 +195,7 @@ class Draws:
         parallel(self.state, self.loop())
 
     def unroll(self) -> None:
-        factor = self.pick(None, 2)
-        unroll(self.state, self.loop(), factor)
+        unroll(self.state, self.loop(), self.pick(None, 2))
 
 
 STEPS: tuple[Callable[[Draws], None], ...] = (
@@ -205,10 +216,10 @@ STEPS: tuple[Callable[[Draws], None], ...] = (
 )
 
 
-def inputs_of(function: FuncOp, source: str) -> list[np.ndarray]:
+def inputs_of(function: FuncOp, source: str) -> list[Array]:
     random = np.random.default_rng(len(source))
-    shape = function.function_type.inputs.data[0].get_shape()
-    return [random.integers(-9, 9, shape).astype(np.int32)]
+    shape = shape_of(function.args[0])
+    return [random.integers(-9, 9, shape, np.int32)]
 
 
 @settings(
