@@ -1,13 +1,16 @@
 """Graph passes keep what graphs compute: random ones, before and after, through the interpreter."""
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    Builtin,
     DictionaryAttr,
     ModuleOp,
     StringAttr,
@@ -15,14 +18,17 @@ from xdsl.dialects.builtin import (
     f32,
     f64,
 )
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.func import Func, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
+from xdsl.parser import Parser
+from xdsl.passes import ModulePass, PassPipeline
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
+from xdsl.universe import Universe
 
 from partita.analysis.verification import verify
 from partita.analysis.weights import weights_of
+from partita.dialects import ALL_DIALECTS
 from partita.dialects.partita import ENTRY, PARAM, WeightAttr
 from partita.dialects.relay import (
     AddOp,
@@ -415,3 +421,19 @@ def test_parameters_from_python() -> None:
     assert np.shares_memory(weight.content(), array)
     (result,) = interpret(module, ())
     np.testing.assert_array_equal(result, array)
+
+
+def test_the_page_for_relay_users_shows_what_happens() -> None:
+    root = Path(__file__).parent.parent
+    text = (root / "docs" / "from-relay.md").read_text()
+    before, after = re.findall(r"```mlir\n(.*?)```", text, re.DOTALL)
+    (pattern,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (pipeline,) = re.findall(r"After `(.*?)`:", text)
+    context = Context()
+    for dialect in (Builtin, Func, *ALL_DIALECTS):
+        context.load_dialect(dialect)
+    module = Parser(context, before).parse_module()
+    available = Universe.get_multiverse().all_passes
+    PassPipeline.parse_spec(available, pipeline).apply(context, module)
+    assert str(module) == str(Parser(context, after).parse_module())
+    assert pattern in (root / "transforms" / "simplify_inference.py").read_text()
