@@ -105,7 +105,8 @@ class TestFailPass(ModulePass):
         match self.how:
             case "diagnostic":
                 message = "expected better luck, got none"
-                op.emit_error(message, PassFailedException(message))
+                *_, last = op.walk()
+                last.emit_error(message, PassFailedException(message))
             case "error":
                 raise PassError("expected better luck, got none")
             case _:

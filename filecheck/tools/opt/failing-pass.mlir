@@ -2,8 +2,8 @@
 
 // RUN: not %test-opt %s -p test-see-host,test-fail 2>&1 | filecheck %s --check-prefix DIAGNOSTIC
 // DIAGNOSTIC:      partita-opt: error: in test-fail: expected better luck, got none
-// DIAGNOSTIC-NEXT:   "builtin.module"()
-// DIAGNOSTIC-NEXT:   ^^^^^^^^^^^^^^^^
+// DIAGNOSTIC-NEXT:   "func.return"()
+// DIAGNOSTIC-NEXT:   ^^^^^^^^^^^^^
 
 // RUN: not %test-opt %s -p 'test-fail{how=error}' 2>&1 | filecheck %s --check-prefix ERROR
 // ERROR: partita-opt: error: in test-fail: expected better luck, got none
