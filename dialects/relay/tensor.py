@@ -79,9 +79,9 @@ class ReshapeOp(ViewOp):
                 "expected shape of at most one extent that is -1, "
                 f"got {', '.join(map(str, shape))}"
             )
-        if DYNAMIC not in data and prod(shape) != prod(data):
+        if DYNAMIC not in data and (-1 in shape or prod(shape) != prod(data)):
             raise VerifyException(
-                f"expected shape of {prod(data)} elements, got {prod(shape)}"
+                f"expected shape of {prod(data)} elements, got {', '.join(map(str, shape))}"
             )
         return tuple(DYNAMIC if extent < 0 else extent for extent in shape)
 

@@ -9,7 +9,7 @@ func.func @reshape_unknown(%x : tensor<?x6xf32>) {
 // -----
 
 func.func @reshape_count(%x : tensor<2x6xf32>) {
-  // CHECK: expected shape of 12 elements, got 10
+  // CHECK: expected shape of 12 elements, got 5, 2
   %y = relay.reshape %x {shape = array<i64: 5, 2>} : tensor<2x6xf32> -> tensor<5x2xf32>
   func.return
 }
