@@ -7,9 +7,6 @@ from functools import cache
 from partita.errors import ArtifactError
 from partita.runtime.llvm import binding
 
-GENERIC = "generic"
-"""What LLVM calls the least processor of any architecture."""
-
 
 @dataclass(frozen=True)
 class Machine:
@@ -18,7 +15,7 @@ class Machine:
     triple: str
     cpu: str
     features: frozenset[str]
-    """The CPU features that code may use; none if those are not known of a `cpu` that was named."""
+    """The CPU features that code may use, beyond what every processor of the architecture has."""
 
     @staticmethod
     @cache
@@ -48,10 +45,6 @@ class Machine:
         )
         if wanted != got:
             raise ArtifactError(f"compiled for {wanted}, but this machine is {got}")
-        if not self.features and self.cpu not in (GENERIC, available.cpu):
-            raise ArtifactError(
-                f"compiled for CPU {self.cpu}, but this one is {available.cpu}"
-            )
         missing = self.features - available.features
         if missing:
             raise ArtifactError(f"compiled for {_some(missing)}, which this CPU lacks")

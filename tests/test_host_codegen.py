@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from partita.dialects.partita import ENTRY
 from partita.interpreters.scalar import Array
 from partita.runtime import Machine
-from partita.targets.host.native import machine_named
+from partita.targets.host.processors import machine_named
 
 GROUP = 60
 """Cases in one executable."""

@@ -10,7 +10,7 @@ from time import perf_counter
 from partita.driver import Insertion, compile_artifact, make_backend, prepare
 from partita.errors import OptionError
 from partita.runtime import Artifact, Machine
-from partita.targets.host.native import machine_named
+from partita.targets.host.processors import machine_named
 from partita.tools.inputs import read_model
 from partita.tools.observers import IRWriter, Stopwatch
 from partita.tools.progress import ProgressDisplay

@@ -13,7 +13,8 @@ from partita.dialects.relay import RelayOp
 from partita.dialects.te import ComputeOp
 from partita.errors import CodegenError
 from partita.targets.host.kernel import emit_kernel, join_texts
-from partita.targets.host.native import Compiler, machine_named
+from partita.targets.host.native import Compiler
+from partita.targets.host.processors import machine_named
 
 
 @dataclass(frozen=True)

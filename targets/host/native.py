@@ -1,8 +1,5 @@
 """Object code: what LLVM makes of a kernel's text, for a processor, kept on disk by content."""
 
-import re
-import subprocess
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -13,67 +10,10 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from partita.errors import CodegenError, OptionError, did_you_mean
+from partita.errors import CodegenError
 from partita.runtime.llvm import binding
-from partita.runtime.machine import GENERIC, Machine
-
-LEVELS = {
-    "x86-64": "cmov cx8 fxsr mmx sse sse2",
-    "x86-64-v2": "cx16 popcnt sahf sse3 sse4.1 sse4.2 ssse3",
-    "x86-64-v3": "avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave",
-    "x86-64-v4": "avx512bw avx512cd avx512dq avx512f avx512vl",
-}
-"""What each level of the x86-64 psABI adds to the one before."""
-
-
-def machine_named(triple: str | None = None, cpu: str | None = None) -> Machine:
-    """Return a machine by LLVM's names: this one, as far as it is not named.
-
-    Its features are those of a level of x86-64 if that is named, and otherwise left to
-    what LLVM knows of the processor. Raises `OptionError` if LLVM here makes no code for
-    the triple, or does not know the processor.
-    """
-    host = Machine.host()
-    triple = triple or host.triple
-    if cpu is None and triple == host.triple:
-        return host
-    llvm: Any = binding()
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-    try:
-        llvm.Target.from_triple(triple)
-    except RuntimeError:
-        raise OptionError(
-            f"no host code can be made for triple {triple}; expected one such as {host.triple}"
-        ) from None
-    if cpu in (host.cpu, "native") and triple == host.triple:
-        return host
-    cpu = cpu or GENERIC
-    if cpu not in (known := _processors(triple)):
-        raise OptionError(
-            f"LLVM knows no processor {cpu} for triple {triple}{did_you_mean(cpu, known)}"
-        )
-    levels = list(LEVELS)
-    included = levels[: levels.index(cpu) + 1] if cpu in LEVELS else []
-    features = " ".join(LEVELS[each] for each in included).split()
-    return Machine(triple, cpu, frozenset(features))
-
-
-def _processors(triple: str) -> frozenset[str]:
-    """Return the names of the processors of a triple, which LLVM tells a process on standard error only."""
-    program = (
-        "import sys, llvmlite.binding as llvm;"
-        "llvm.initialize_all_targets(); llvm.initialize_all_asmprinters();"
-        "llvm.Target.from_triple(sys.argv[1]).create_target_machine(cpu='help')"
-    )
-    told = subprocess.run(
-        [sys.executable, "-c", program, triple],
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stderr
-    listed = told.partition("Available CPUs")[2].partition("Available features")[0]
-    return frozenset(re.findall(r"^\s+(\S+)\s+- ", listed, re.MULTILINE))
+from partita.runtime.machine import Machine
+from partita.targets.host.processors import feature_flags
 
 
 @dataclass(frozen=True)
@@ -84,8 +24,8 @@ class Compiler:
 
     @cached_property
     def features(self) -> str:
-        """The features that code may use, as LLVM wants them."""
-        return ",".join(f"+{feature}" for feature in sorted(self.machine.features))
+        """The features that code may use and those that it must not, as LLVM wants them."""
+        return feature_flags(self.machine)
 
     @cached_property
     def _target(self) -> Any:

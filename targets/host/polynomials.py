@@ -167,7 +167,7 @@ def log(emitter: Emitter, x: Value) -> Value:
 
 
 def tanh(emitter: Emitter, x: Value) -> Value:
-    """A polynomial near zero, `1 - 2 / (exp(2 |x|) + 1)` elsewhere."""
+    """Compute a polynomial near zero, `1 - 2 / (exp(2 |x|) + 1)` elsewhere."""
     m = _Arithmetic(emitter, x.lanes)
     magnitude = emitter.intrinsic("fabs", x)
     z = m.multiply(x, x)
@@ -180,7 +180,7 @@ def tanh(emitter: Emitter, x: Value) -> Value:
 
 
 def erf(emitter: Emitter, x: Value) -> Value:
-    """A polynomial below 1, one minus the exponential of a polynomial above."""
+    """Compute a polynomial below 1, one minus the exponential of a polynomial above."""
     m = _Arithmetic(emitter, x.lanes)
     magnitude = emitter.intrinsic("fabs", x)
     near = m.multiply(x, m.polynomial(m.multiply(x, x), ERF))

@@ -124,7 +124,7 @@ def _negate(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value
 
 
 def _extremum(predicate: str, intrinsic: str) -> Rule:
-    """The larger, or smaller, of two floats; NaN if one is.
+    """Choose the larger, or smaller, of two floats; NaN if one is.
 
     Beside a constant, one unordered comparison does it: it is what a `max` instruction computes.
     """
