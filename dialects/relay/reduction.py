@@ -194,7 +194,9 @@ class IndexReductionOp(RelayOp):
         shape, axis = shape_of(self.data), self.axis.value.data
         check_axes((axis,), len(shape), "axis")
         if shape[axis] == 0:
-            raise VerifyException(f"expected data with elements along axis {axis}, got none")
+            raise VerifyException(
+                f"expected data with elements along axis {axis}, got none"
+            )
         return (tensor_of(reduced_shape(shape, (axis,), bool(self.keepdims)), i64),)
 
 
