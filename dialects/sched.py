@@ -147,7 +147,7 @@ class LoopsOp(IRDLOperation):
     """Give the loops around a block, outermost first.
 
     ```mlir
-    %l:3 = sched.loops %b
+    %l:3 = sched.loops %b -> 3
     ```
     """
 
