@@ -79,11 +79,16 @@ def _lowered(message: str) -> str:
 
 
 def _excerpt(error: BaseException) -> tuple[str, ...]:
-    """Return the op that a diagnostic points at, out of the whole IR that xDSL notes."""
+    """Return the op that a diagnostic points at, out of the whole IR that xDSL notes.
+
+    A whole module or function shows nothing that the message does not say.
+    """
     for note in getattr(error, "__notes__", ()):
         lines = note.splitlines()
         for above, line in pairwise(lines):
             if line.strip() and not line.strip(" ^-") and "^" in line:
+                if above.lstrip().startswith(('"builtin.module"', '"func.func"')):
+                    return ()
                 return _clip(above, line.replace("-", " ").rstrip())
     return ()
 
