@@ -53,13 +53,12 @@ class Host(Backend):
         return Accept()
 
     def pipeline(self, module: ModuleOp, machine: Machine) -> Sequence[ModulePass]:
-        here = machine == Machine.host()
-        vector = None if here else Registers.of(machine).bits
+        registers = Registers.of(machine)
         return (
             FuseOpsPass(),
             LowerRelayToTePass(),
             LowerTeToTirPass(),
-            ScheduleHostPass(vector),
+            ScheduleHostPass(registers.bits, registers.accumulators),
             ApplySchedulesPass(),
             SplitStagesPass(),
             PlanMemoryPass(),

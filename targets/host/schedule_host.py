@@ -1,6 +1,6 @@
 """Write a schedule for every kernel."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -8,18 +8,22 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from partita.analysis.diagnostics import fail
 from partita.dialects.partita import KERNEL
 from partita.runtime.machine import Machine
 from partita.targets.host.rules.schedule import schedule
 from partita.targets.host.rules.tiles import Registers
+
+ACCUMULATORS = {128: 12, 256: 12, 512: 28}
+"""Bits of the vector registers that there are, and how many of them can hold results at least."""
 
 
 @dataclass(frozen=True)
 class ScheduleHostPass(ModulePass):
     """Add a `sched.sequence` for each kernel, by rules that look at its loops and accesses.
 
-    Nothing is changed yet: `apply-schedules` does what the sequences say. `vector` is the
-    width of a vector register in bits, by default that of this machine.
+    Nothing is changed yet: `apply-schedules` does what the sequences say. The options
+    tell of the processor that code is for; by default, that is this machine's.
 
     Before:
 
@@ -61,12 +65,28 @@ class ScheduleHostPass(ModulePass):
     vector: int | None = None
     """Bits of a vector register: 128, 256 or 512."""
 
+    accumulators: int | None = None
+    """How many vector registers can hold results while operands stream through the others."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        registers = Registers.of(Machine.host())
-        if self.vector is not None:
-            registers = Registers(self.vector, 28 if self.vector == 512 else 12)
+        registers = self._registers(op)
         for function in tuple(op.body.block.ops):
             if not isinstance(function, FuncOp) or KERNEL not in function.attributes:
                 continue
             if function.body.blocks and (sequence := schedule(function, registers)):
                 Rewriter.insert_op(sequence, InsertPoint.before(function))
+
+    def _registers(self, op: ModuleOp) -> Registers:
+        registers = Registers.of(Machine.host())
+        if self.vector is not None:
+            if self.vector not in ACCUMULATORS:
+                expected = ", ".join(map(str, ACCUMULATORS))
+                fail(op, f"expected vector of {expected}, got {self.vector}")
+            registers = Registers(self.vector, ACCUMULATORS[self.vector])
+        if self.accumulators is not None:
+            if self.accumulators < 1:
+                fail(
+                    op, f"expected accumulators of at least 1, got {self.accumulators}"
+                )
+            registers = replace(registers, accumulators=self.accumulators)
+        return registers
