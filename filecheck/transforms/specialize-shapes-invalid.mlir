@@ -35,7 +35,7 @@ func.func @main(%a : tensor<?xf32>, %b : tensor<?xf32>) attributes {partita.entr
 
 // -----
 
-// CHECK: relay.add does not fit the given shapes: expected shapes that broadcast, got (2, 3) and (5, 3) (from add_1)
+// CHECK: relay.add does not fit the given shapes: expected shapes that broadcast, got 2x3 and 5x3 (from add_1)
 func.func @main(%x : tensor<?x3xf32>, %y : tensor<5x3xf32>) attributes {partita.entry} {
   %0 = relay.add %x, %y {partita.origin = "add_1"} : (tensor<?x3xf32>, tensor<5x3xf32>) -> tensor<5x3xf32>
   func.return
