@@ -5,11 +5,13 @@ over their index operands, written with the values' names: `%x[%n, %h * 2 + %r -
 A map has one dimension for each operand and no symbols.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from xdsl.dialects.builtin import AffineMapAttr, IndexType
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -18,8 +20,9 @@ from xdsl.ir.affine import (
     AffineExpr,
     AffineMap,
 )
-from xdsl.parser import Parser
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
+from xdsl.utils.hints import isa
 
 INDEX = IndexType()
 
@@ -170,6 +173,78 @@ def print_axes(
 
     with printer.in_parens():
         printer.print_list(zip(axes, extents, strict=True), print_axis)
+
+
+def print_element(
+    printer: Printer,
+    container: SSAValue,
+    map: AffineMap,
+    indices: Sequence[SSAValue],
+    otherwise: SSAValue | None = None,
+) -> None:
+    """Print `%x[expr, …] else %v`: an element of a tensor or buffer, and what stands for it outside."""
+    printer.print_ssa_value(container)
+    print_access(printer, map, indices)
+    if otherwise is not None:
+        printer.print_string(" else ")
+        printer.print_ssa_value(otherwise)
+
+
+def print_element_type(
+    printer: Printer, container: SSAValue, attributes: Mapping[str, Attribute]
+) -> None:
+    """Print what follows an element: attributes and the type of what it is of."""
+    printer.print_op_attributes(attributes)
+    printer.print_string(" : ")
+    printer.print_attribute(container.type)
+
+
+ContainerT = TypeVar("ContainerT", bound=Attribute)
+
+
+@dataclass(frozen=True)
+class Element(Generic[ContainerT]):
+    """An element as it was parsed, with attributes and the type of what it is of."""
+
+    parser: Parser
+
+    container: SSAValue
+
+    type: ContainerT
+
+    map: AffineMap
+
+    indices: tuple[SSAValue, ...]
+
+    unresolved: UnresolvedOperand | None
+
+    attributes: dict[str, Attribute]
+
+    def otherwise(self, type: Attribute) -> SSAValue | None:
+        """Return the value after `else`, of this type."""
+        if self.unresolved is None:
+            return None
+        return self.parser.resolve_operand(self.unresolved, type)
+
+
+def parse_element(
+    parser: Parser, expected: type[ContainerT], name: str
+) -> Element[ContainerT]:
+    """Parse `%x[expr, …] else %v {attributes} : type`."""
+    container = parser.parse_unresolved_operand()
+    map, indices = parse_access(parser)
+    otherwise = (
+        parser.parse_unresolved_operand()
+        if parser.parse_optional_keyword("else")
+        else None
+    )
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
+    type = parser.parse_type()
+    if not isa(type, expected):
+        parser.raise_error(f"expected {name}, got {type}")
+    value = parser.resolve_operand(container, type)
+    return Element(parser, value, type, map, indices, otherwise, attributes)
 
 
 def access_attr(map: AffineMap) -> AffineMapAttr:

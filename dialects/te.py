@@ -47,17 +47,17 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure, RecursivelySpeculatable
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from partita.dialects.access import (
     INDEX,
     Interval,
     access_attr,
     interval,
-    parse_access,
     parse_axes,
-    print_access,
+    parse_element,
     print_axes,
+    print_element,
+    print_element_type,
     without_unused,
 )
 from partita.shapes import Shape, scalar_type, shape_of, tensor_type
@@ -191,38 +191,19 @@ class ReadOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        printer.print_ssa_value(self.source)
-        print_access(printer, self.access, self.indices)
-        if self.otherwise is not None:
-            printer.print_string(" else ")
-            printer.print_ssa_value(self.otherwise)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.source.type)
+        print_element(printer, self.source, self.access, self.indices, self.otherwise)
+        print_element_type(printer, self.source, self.attributes)
 
     @classmethod
     def parse(cls, parser: Parser) -> "ReadOp":
-        source = parser.parse_unresolved_operand()
-        map, indices = parse_access(parser)
-        otherwise = (
-            parser.parse_unresolved_operand()
-            if parser.parse_optional_keyword("else")
-            else None
-        )
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        type = parser.parse_type()
-        if not isa(type, TensorType[Attribute]):
-            parser.raise_error(f"expected a tensor type, got {type}")
+        element = parse_element(parser, TensorType[Attribute], "a tensor type")
         op = cls(
-            parser.resolve_operand(source, type),
-            map,
-            indices,
-            None
-            if otherwise is None
-            else parser.resolve_operand(otherwise, scalar_type(type.element_type)),
+            element.container,
+            element.map,
+            element.indices,
+            element.otherwise(scalar_type(element.type.element_type)),
         )
-        op.attributes |= attributes
+        op.attributes |= element.attributes
         return op
 
 

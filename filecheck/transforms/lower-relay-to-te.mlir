@@ -341,7 +341,7 @@ func.func @argmax(%x: tensor<2x5xi32>) -> tensor<2xi64> {
 // CHECK-NEXT:     te.yield %[[V6]] : f32
 // CHECK-NEXT:   } : tensor<6x5x4xf32>
 // CHECK-NEXT:   %[[V7:.*]] = te.compute "strided_slice" (%[[I0_2:.*]] in 2, %[[I1_2:.*]] in 4, %[[I2_2:.*]] in 3) {
-// CHECK-NEXT:     %[[V11:.*]] = te.read %x[%[[I0_2]] * 2 + 1, %[[I1_2]], %[[I2_2]] * -2 + 5] : tensor<5x4x6xf32>
+// CHECK-NEXT:     %[[V11:.*]] = te.read %x[%[[I0_2]] * 2 + 1, %[[I1_2]], 5 - %[[I2_2]] * 2] : tensor<5x4x6xf32>
 // CHECK-NEXT:     te.yield %[[V11]] : f32
 // CHECK-NEXT:   } : tensor<2x4x3xf32>
 // CHECK-NEXT:   func.return %[[V0]], %[[V2]], %[[V7]] : tensor<5x8x3xf32>, tensor<6x5x4xf32>, tensor<2x4x3xf32>
