@@ -22,14 +22,14 @@ from xdsl.dialects.memref import AllocOp, CopyOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import PassFailedException
 from xdsl.utils.hints import isa
 
+from partita.analysis.diagnostics import fail
 from partita.dialects import relay, te, tir
 from partita.dialects.access import INDEX
 from partita.dialects.partita import ORIGIN, SIGNATURE
 from partita.dialects.tir import buffer_type
-from partita.shapes import scalar_type
+from partita.shapes import DYNAMIC, scalar_type
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class LowerTeToTirPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in tuple(op.body.block.ops):
-            if isinstance(function, FuncOp) and function.body.blocks:
+            if isinstance(function, FuncOp):
                 _lower_function(function)
 
 
@@ -89,46 +89,49 @@ def buffer_of(type: Attribute) -> MemRefType[Attribute]:
 
 
 def _lower_function(function: FuncOp) -> None:
-    """Lower one function in place."""
+    """Lower one function in place, of a declaration its type; one over other things than tensors stays."""
     types = (*function.function_type.inputs, *function.function_type.outputs)
     if not all(isa(type, TensorType[Attribute]) for type in types):
         return
     for type in types:
-        if isa(type, TensorType[Attribute]) and -1 in type.get_shape():
-            message = f"expected static shapes, got {type}; run specialize-shapes first"
-            function.emit_error(message, PassFailedException(message))
-    inputs = function.function_type.inputs.data
-    outputs = function.function_type.outputs.data
-    old = function.body.block
-    new = Block(arg_types=tuple(map(buffer_of, types)))
+        if isa(type, TensorType[Attribute]) and DYNAMIC in type.get_shape():
+            fail(
+                function,
+                f"expected static shapes, got {type}; run specialize-shapes first",
+            )
+    inputs, outputs = function.function_type.inputs, function.function_type.outputs
+    if function.body.blocks:
+        body = Region(_lowered(function.body.block, tuple(map(buffer_of, types))))
+        function.detach_region(function.body)
+        function.add_region(body)
+    function.attributes[SIGNATURE] = function.function_type
+    function.properties["function_type"] = FunctionType.from_lists(
+        tuple(map(buffer_of, types)), ()
+    )
+    _join_argument_attributes(function, len(inputs), len(outputs))
+
+
+def _lowered(old: Block, types: Sequence[MemRefType[Attribute]]) -> Block:
+    """Return the body of a function over tensors as one over buffers, those of results last."""
+    new = Block(arg_types=types)
     lowering = _Lowering(new)
     for before, after in zip(old.args, new.args, strict=False):
         after.name_hint = before.name_hint
         lowering.buffers[before] = after
     returned = old.last_op
     assert isinstance(returned, ReturnOp)
-    for value, destination in zip(
-        returned.arguments, new.args[len(inputs) :], strict=True
-    ):
+    results = tuple(zip(returned.arguments, new.args[len(old.args) :], strict=True))
+    for value, destination in results:
         if isinstance(value.owner, te.ComputeOp | CallOp):
             lowering.destinations.setdefault(value, destination)
             destination.name_hint = value.name_hint
     for each in old.ops:
         lowering.lower(each)
-    for value, destination in zip(
-        returned.arguments, new.args[len(inputs) :], strict=True
-    ):
+    for value, destination in results:
         if lowering.buffers[value] is not destination:
             new.add_op(CopyOp(lowering.buffers[value], destination))
     new.add_op(ReturnOp())
-
-    function.attributes[SIGNATURE] = function.function_type
-    function.properties["function_type"] = FunctionType.from_lists(
-        tuple(arg.type for arg in new.args), ()
-    )
-    _join_argument_attributes(function, len(inputs), len(outputs))
-    function.detach_region(function.body)
-    function.add_region(Region(new))
+    return new
 
 
 def _join_argument_attributes(function: FuncOp, inputs: int, outputs: int) -> None:
@@ -171,11 +174,11 @@ class _Lowering:
             case ReturnOp():
                 pass
             case _:
-                message = (
+                fail(
+                    op,
                     f"expected te.compute, relay.constant or func.call, got {op.name}; "
-                    "run lower-relay-to-te first"
+                    "run lower-relay-to-te first",
                 )
-                op.emit_error(message, PassFailedException(message))
 
     def _add(self, new: Operation, old: Operation) -> None:
         new.attributes |= old.attributes

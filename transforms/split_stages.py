@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import count
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
@@ -149,6 +149,10 @@ def _stages(function: FuncOp, taken: set[str]) -> tuple[_Stage, ...] | None:
         if isinstance(op, tir.ConstantOp)
         or (len(users.get(op.memref, ())) < 2 and op not in large)
     }
+    candidates = [
+        *block.args,
+        *(op.results[0] for op in fixed if op not in kept),
+    ]
     names = (f"{function.sym_name.data}_s{number}" for number in count())
     stages: list[_Stage] = []
     for number, nest in enumerate(nests):
@@ -158,13 +162,7 @@ def _stages(function: FuncOp, taken: set[str]) -> tuple[_Stage, ...] | None:
         inside = [
             op for op in fixed if op in kept and number in users.get(op.results[0], ())
         ]
-        outside = tuple(
-            value
-            for value in chain(
-                block.args, *(op.results for op in fixed if op not in kept)
-            )
-            if number in users.get(value, ())
-        )
+        outside = _arguments(nest, block, candidates)
         name = next(name for name in names if name not in taken)
         taken.add(name)
         stages.append(_Stage(_make_kernel(name, nest, inside, outside), outside))
@@ -181,6 +179,20 @@ def _outer_values(nest: Operation, block: Block) -> Iterable[SSAValue]:
                 isinstance(operand.owner, Operation) and operand.owner.parent is block
             ):
                 yield operand
+
+
+def _arguments(
+    nest: Operation, block: Block, candidates: Sequence[SSAValue]
+) -> tuple[SSAValue, ...]:
+    """Return the buffers that a nest uses, those that it writes last."""
+    used = set(_outer_values(nest, block))
+    written = {op.buffer for op in nest.walk() if isinstance(op, tir.StoreOp)}
+    return tuple(
+        sorted(
+            (value for value in candidates if value in used),
+            key=lambda value: value in written,
+        )
+    )
 
 
 def _make_kernel(
