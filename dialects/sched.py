@@ -29,7 +29,14 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     i64,
 )
-from xdsl.ir import Dialect, ParametrizedAttribute, Region, SSAValue, TypeAttribute
+from xdsl.ir import (
+    Block,
+    Dialect,
+    ParametrizedAttribute,
+    Region,
+    SSAValue,
+    TypeAttribute,
+)
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
@@ -105,7 +112,7 @@ class SequenceOp(IRDLOperation):
         printer.print_string(" for ")
         printer.print_attribute(self.kernel)
         printer.print_string(" ")
-        printer.print_region(self.body)
+        printer.print_region(self.body, print_empty_block=False)
         printer.print_op_attributes(self.attributes, print_keyword=True)
 
     @classmethod
@@ -114,6 +121,8 @@ class SequenceOp(IRDLOperation):
         parser.parse_characters("for")
         kernel = parser.parse_symbol_name()
         body = parser.parse_region()
+        if not body.blocks:
+            body.add_block(Block())
         attributes = parser.parse_optional_attr_dict_with_keyword()
         op = cls(name.data, kernel.data, body)
         if attributes is not None:

@@ -40,7 +40,12 @@ from partita.transforms.scheduling.kinds import parallel, unroll, vectorize
 from partita.transforms.scheduling.reorder import reorder
 from partita.transforms.scheduling.reverse_compute_at import reverse_compute_at
 from partita.transforms.scheduling.split import split
-from partita.transforms.scheduling.state import ScheduleError, State, name_of
+from partita.transforms.scheduling.state import (
+    ScheduleError,
+    State,
+    hint,
+    name_of,
+)
 
 
 @dataclass
@@ -62,11 +67,16 @@ class Run:
         """Return the block of a handle."""
         return cast(BlockOp, self._find(handle))
 
+    def name(self, handle: SSAValue) -> str:
+        """Return how messages call what a handle stands for."""
+        op = self.handles[handle]
+        return name_of(op) if self.state.holds(op) else f"%{hint(handle, '?')}"
+
     def _find(self, handle: SSAValue) -> Operation:
         op = self.handles[handle]
         if not self.state.holds(op):
             raise ScheduleError(
-                f"%{handle.name_hint or '?'} stands for what an earlier step replaced"
+                f"{self.name(handle)} stands for what an earlier step replaced"
             )
         return op
 
@@ -167,10 +177,9 @@ def _subject(run: Run, step: Operation) -> str:
     """Return what a message says of the loops or blocks that a step names."""
     if isinstance(step, FindBlockOp):
         return f' "{step.label.data}"'
-    named = [run.handles[operand] for operand in step.operands]
-    if not named:
+    if not step.operands:
         return ""
-    return " of " + ", ".join(map(name_of, named))
+    return " of " + ", ".join(map(run.name, step.operands))
 
 
 def apply_sequence(sequence: SequenceOp, function: FuncOp) -> None:

@@ -58,3 +58,11 @@ sched.sequence @init for @kernel {
   // CHECK:      %i = sched.decompose_reduction %b, %l
   %i = sched.decompose_reduction %b, %l
 }
+
+// -----
+
+// A schedule may have no steps.
+// CHECK:      sched.sequence @empty for @kernel {
+// CHECK-NEXT: }
+sched.sequence @empty for @kernel {
+}
