@@ -1,7 +1,6 @@
 """Ops that are defined by other ops: functions of the model, and those of ONNX's own op schemas."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol, cast
 
 import onnx
@@ -11,6 +10,9 @@ from partita.errors import ModelError
 
 FunctionKey = tuple[str, str, str]
 """Domain, name, overload."""
+
+Opsets = Mapping[str, int]
+"""The opset version of each domain, in a graph or in the body of a function."""
 
 
 def domain_of(domain: str) -> str:
@@ -45,16 +47,6 @@ def schema_of(op_type: str, opset: int, domain: str) -> defs.OpSchema | None:
 def opsets_of(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
     """Return the opset version of each domain."""
     return {domain_of(each.domain): each.version for each in imports}
-
-
-@dataclass(frozen=True)
-class Scope:
-    """Where a node stands: in the graph, or in the body of a function that a node of the graph calls."""
-
-    opsets: Mapping[str, int]
-
-    caller: str | None = None
-    """The node of the graph whose expansion this is; origins and messages name it."""
 
 
 def functions_of(model: onnx.ModelProto) -> dict[FunctionKey, onnx.FunctionProto]:

@@ -13,7 +13,7 @@ from onnx import AttributeProto, defs
 from partita.errors import ModelError
 from partita.frontends.onnx.functions import (
     FunctionKey,
-    Scope,
+    Opsets,
     depends_on_types,
     domain_of,
     functions_of,
@@ -52,7 +52,7 @@ def check_supported(
     search = _Search(converters, functions_of(model), {})
     found: list[str] = []
     for index, node in enumerate(model.graph.node):
-        missing = search.missing(node, Scope(opsets), label_of(node, index))
+        missing = search.missing(node, opsets, label_of(node, index))
         if missing:
             found.append(_described(label_of(node, index), node, missing))
     if found:
@@ -80,12 +80,12 @@ class _Search:
         self._known = known
 
     def missing(
-        self, node: onnx.NodeProto, scope: Scope, label: str
+        self, node: onnx.NodeProto, opsets: Opsets, label: str
     ) -> tuple[str, ...]:
         """Return the ops without converter; `label` names the node of the graph."""
         key = key_of(node)
         domain = domain_of(node.domain)
-        opset = scope.opsets.get(domain)
+        opset = opsets.get(domain)
         if opset is None:
             raise ModelError(
                 f"node {label} ({node.op_type}): expected an opset for domain "
@@ -107,7 +107,7 @@ class _Search:
             function = schema_function(node, opset, None)
         if function is None:
             return () if depends_on_types(node, opset) else (node.op_type,)
-        inner = Scope(opsets_of(function.opset_import))
+        inner = opsets_of(function.opset_import)
         found = (
             op for each in function.node for op in self.missing(each, inner, label)
         )

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 
 import onnx
@@ -24,7 +25,7 @@ from partita.errors import ModelError
 from partita.frontends.onnx.builder import Builder, Initializer
 from partita.frontends.onnx.functions import (
     FunctionKey,
-    Scope,
+    Opsets,
     domain_of,
     expand,
     functions_of,
@@ -79,6 +80,7 @@ def _module(source: Source, shapes: Shapes) -> ModuleOp:
     initializers = _initializers(source)
     inputs = [each for each in graph.input if each.name not in initializers]
     _check_distinct([each.name for each in inputs], "input")
+    _check_distinct([each.name for each in graph.output], "output")
     order = ordered(graph, [*initializers, *(each.name for each in inputs)])
     types = input_types(inputs, shapes)
     block = Block(arg_types=types)
@@ -91,8 +93,8 @@ def _module(source: Source, shapes: Shapes) -> ModuleOp:
     conversion = _Conversion(functions, values, Builder(block), way_out(names, types))
     for index in order:
         node = graph.node[index]
-        conversion.convert(node, label_of(node, index), Scope(opsets))
-    results = [_result(each.name, values) for each in graph.output]
+        conversion.convert(node, label_of(node, index), opsets)
+    results = [conversion.result(each.name) for each in graph.output]
     for result in results:
         conversion.builder.place(result)
     block.add_op(ReturnOp(*results))
@@ -139,15 +141,6 @@ def _check_distinct(names: Sequence[str], what: str) -> None:
         seen.add(name)
 
 
-def _result(name: str, values: dict[str, Operand]) -> SSAValue:
-    value = values.get(name)
-    if value is None:
-        raise ModelError(
-            f"output {name} is no input, no initializer, and no output of a node"
-        )
-    return value.value if isinstance(value, Initializer) else value
-
-
 @dataclass
 class _Conversion:
     """The state of one import: values by name, and where ops go."""
@@ -160,11 +153,16 @@ class _Conversion:
 
     way_out: str
 
+    missing: dict[str, str] = field(default_factory=dict[str, str])
+    """Outputs that converters do not make, with what they are: an error only if they are used."""
+
     expansions: int = 0
 
-    def convert(self, node: onnx.NodeProto, label: str, scope: Scope) -> None:
-        """Convert a node, or what the functions it calls consist of, innermost last."""
-        pending: list[Iterator[tuple[onnx.NodeProto, Scope]]] = [iter([(node, scope)])]
+    def convert(self, node: onnx.NodeProto, label: str, opsets: Opsets) -> None:
+        """Convert a node, or the bodies of the functions that it calls, in place of the calls."""
+        pending: list[Iterator[tuple[onnx.NodeProto, Opsets]]] = [
+            iter([(node, opsets)])
+        ]
         while pending:
             step = next(pending[-1], None)
             if step is None:
@@ -177,11 +175,23 @@ class _Conversion:
                 continue
             self.expansions += 1
             body = expand(each, function, f"{label}/{self.expansions}/")
-            below = Scope(opsets_of(function.opset_import), label)
-            pending.append((made, below) for made in body)
+            pending.append(zip(body, repeat(opsets_of(function.opset_import))))
+
+    def result(self, name: str) -> SSAValue:
+        """Return an output of the graph."""
+        if name in self.missing:
+            raise ModelError(
+                f"{self.missing[name]} is not supported, and the model returns it"
+            )
+        value = self.values.get(name)
+        if value is None:
+            raise ModelError(
+                f"output {name} is no input, no initializer, and no output of a node"
+            )
+        return value.value if isinstance(value, Initializer) else value
 
     def _function(
-        self, node: onnx.NodeProto, scope: Scope, label: str
+        self, node: onnx.NodeProto, opsets: Opsets, label: str
     ) -> onnx.FunctionProto | None:
         """Return the body to put in place of a node, `None` if there is a converter."""
         local = self.functions.get(key_of(node))
@@ -191,7 +201,7 @@ class _Conversion:
         if (domain, node.op_type) in CONVERTERS:
             return None
         function = schema_function(
-            node, scope.opsets[domain], lambda: self._types(node)
+            node, opsets.get(domain, 0), lambda: self._types(node)
         )
         if function is None:
             raise ModelError(
@@ -200,11 +210,24 @@ class _Conversion:
         return function
 
     def _types(self, node: onnx.NodeProto) -> list[onnx.TypeProto]:
-        return [_type_proto(self.values[name]) for name in node.input]
+        return [_type_proto(self._operand(name, node)) for name in node.input]
 
-    def _convert_one(self, proto: onnx.NodeProto, label: str, scope: Scope) -> None:
+    def _operand(self, name: str, reader: onnx.NodeProto) -> Operand:
+        """Return a value by name; raise `ModelError` if a converter could not make it."""
+        if name in self.missing:
+            raise ModelError(
+                f"{self.missing[name]} is not supported, and node {reader.name or reader.op_type} reads it"
+            )
+        if name not in self.values:
+            inner = name.rpartition("/")[2]
+            raise ModelError(
+                f"node {reader.name or reader.op_type} reads {inner}, which its function does not define"
+            )
+        return self.values[name]
+
+    def _convert_one(self, proto: onnx.NodeProto, label: str, opsets: Opsets) -> None:
         domain = domain_of(proto.domain)
-        opset = scope.opsets.get(domain, 0)
+        opset = opsets.get(domain, 0)
         schema = schema_of(proto.op_type, opset, domain)
         converter = CONVERTERS.get((domain, proto.op_type))
         if converter is None or (schema is None and not domain):
@@ -216,7 +239,7 @@ class _Conversion:
             if schema is None
             else check_attributes(proto, label, schema)
         )
-        operands = tuple(self.values[name] for name in proto.input)
+        operands = tuple(self._operand(name, proto) for name in proto.input)
         node = Node(
             proto, label, opset, operands, attributes, self.builder, self.way_out
         )
@@ -233,8 +256,11 @@ class _Conversion:
                 continue
             value = results[index] if index < len(results) else None
             if value is None:
-                node.fail(f"output {index + 1} is not supported")
-            self.values[name] = value
+                self.missing[name] = (
+                    f"output {index + 1} of node {label} ({proto.op_type})"
+                )
+            else:
+                self.values[name] = value
 
 
 def _type_proto(operand: Operand) -> onnx.TypeProto:

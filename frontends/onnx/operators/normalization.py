@@ -30,8 +30,7 @@ EPSILON = 1e-5
 
 def batch_normalization(node: Node) -> SSAValue:
     """Inference only; before opset 9, `spatial = 0` gives each activation statistics of its own."""
-    trains = node.flag("training_mode") or any(map(node.output_used, range(1, 5)))
-    if trains:
+    if node.flag("training_mode"):
         node.fail("training is not supported")
     data, epsilon = node.operand(0), node.real("epsilon", EPSILON)
     element = element_of(data)

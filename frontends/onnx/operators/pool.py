@@ -93,8 +93,6 @@ def placed(node: Node) -> Window:
 
 
 def max_pool(node: Node) -> SSAValue:
-    if node.output_used(1):
-        node.fail("the output Indices is not supported")
     return pooled(node, node.operand(0), placed(node), MaxPool2dOp)
 
 
