@@ -184,15 +184,16 @@ def _outer_values(nest: Operation, block: Block) -> Iterable[SSAValue]:
 def _arguments(
     nest: Operation, block: Block, candidates: Sequence[SSAValue]
 ) -> tuple[SSAValue, ...]:
-    """Return the buffers that a nest uses, those that it writes last."""
+    """Return the buffers that a nest uses: what it reads, what nests hand on, results."""
     used = set(_outer_values(nest, block))
     written = {op.buffer for op in nest.walk() if isinstance(op, tir.StoreOp)}
-    return tuple(
-        sorted(
-            (value for value in candidates if value in used),
-            key=lambda value: value in written,
-        )
-    )
+
+    def rank(value: SSAValue) -> int:
+        if value.owner is not block:
+            return 1
+        return 2 if value in written else 0
+
+    return tuple(sorted((each for each in candidates if each in used), key=rank))
 
 
 def _make_kernel(
@@ -224,7 +225,7 @@ def _split_calls(
     caller: FuncOp, kernels: dict[str, FuncOp], split: dict[str, tuple[_Stage, ...]]
 ) -> None:
     """Call the stages where the old kernel was called, with buffers between them."""
-    for call in tuple(caller.body.block.ops):
+    for call in [op for block in caller.body.blocks for op in block.ops]:
         if not isinstance(call, CallOp):
             continue
         name = call.callee.string_value()
