@@ -189,6 +189,19 @@ def _divide(opcode: str) -> Rule:
     return apply
 
 
+def _floor_divide(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+    """Divide integers and round down: one less than truncated where a remainder has another sign than the divisor."""
+    _, divisor = emitter.same_lanes(*values)
+    truncated = _divide("sdiv")(emitter, op, values)
+    remainder = _divide("srem")(emitter, op, values)
+    zero = emitter.constant(0, divisor.type)
+    uneven = emitter.binary("icmp ne", remainder, zero, "i1")
+    signs = emitter.binary("xor", remainder, divisor)
+    differ = emitter.binary("icmp slt", signs, zero, "i1")
+    lower = emitter.binary("sub", truncated, emitter.constant(1, divisor.type))
+    return emitter.select(emitter.binary("and", uneven, differ), lower, truncated)
+
+
 def _shift(opcode: str, arithmetic: bool = False) -> Rule:
     """Shift; by the width or more gives 0, or the sign in all bits."""
 
@@ -281,6 +294,7 @@ RULES: Mapping[type[Operation], Rule] = {
     arith.MuliOp: _binary("mul"),
     arith.DivSIOp: _divide("sdiv"),
     arith.DivUIOp: _divide("udiv"),
+    arith.FloorDivSIOp: _floor_divide,
     arith.RemSIOp: _divide("srem"),
     arith.RemUIOp: _divide("urem"),
     arith.AndIOp: _binary("and"),
