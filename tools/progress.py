@@ -8,7 +8,6 @@ from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-from rich.progress import TimeElapsedColumn as Elapsed
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
@@ -72,7 +71,6 @@ class ProgressDisplay(Observer):
     def _animate(self) -> None:
         columns = (
             SpinnerColumn(),
-            Elapsed(),
             TextColumn("{task.description}", markup=False),
             BarColumn(20),
         )
@@ -89,12 +87,10 @@ class ProgressDisplay(Observer):
 
     def _print(self) -> None:
         while True:
-            seconds = monotonic() - self._start
-            print(f"{seconds:.0f} s: {self._text()}", file=sys.stderr, flush=True)
+            print(self._text(), file=sys.stderr, flush=True)
             if self._end.wait(LINE_INTERVAL):
                 return
 
     def _text(self) -> str:
-        return (
-            self._what if self._of is None else f"{self._what} {self._done}/{self._of}"
-        )
+        part = "" if self._of is None else f" {self._done}/{self._of}"
+        return f"{monotonic() - self._start:.0f} s: {self._what}{part}"
