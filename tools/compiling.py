@@ -108,8 +108,9 @@ def _insertion(text: str) -> Insertion:
 
 def _summary(path: Path, artifact: Artifact, seconds: float) -> str:
     weights = sum(each.nbytes for each in artifact.weights.values())
+    count = len(artifact.objects)
     parts = [
-        f"{len(artifact.objects)} kernels",
+        f"{count} kernel{'' if count == 1 else 's'}",
         f"{size(weights)} of weights",
         f"{size(artifact.plan.arena)} of intermediate memory",
     ]
