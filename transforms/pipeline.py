@@ -4,7 +4,7 @@ Not a pass itself: what `partita-opt`, the driver and passes that run other pass
 in place of xDSL's `PassPipeline`.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Container, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
@@ -50,12 +50,17 @@ class Observer:
         """See the whole module after a pass, and how long the pass itself took."""
 
 
+@dataclass(frozen=True)
 class Verifier(Observer):
     """Refuse what a pass left behind if it does not verify, dominance included."""
 
+    passes: Container[str] | None = None
+    """Names of the passes to verify after; all if `None`."""
+
     def after(self, each: ModulePass, module: ModuleOp, seconds: float) -> None:
-        with _blame(f"after {each.name}"):
-            verify(module)
+        if self.passes is None or each.name in self.passes:
+            with _blame(f"after {each.name}"):
+                verify(module)
 
 
 @dataclass(frozen=True)

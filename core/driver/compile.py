@@ -28,7 +28,7 @@ from partita.targets import ALL_BACKENDS, Backend, Host
 from partita.targets.backend import CodegenContext, Progress, silent
 from partita.targets.host.plan import build_plan
 from partita.transforms.options import configure, problem
-from partita.transforms.pipeline import Observer, Pipeline, Verifier
+from partita.transforms.pipeline import Observer, Pipeline, Verifier, parse_passes
 from partita.transforms.specialize_shapes import SpecializeShapesPass
 
 Model = ModuleOp | str | PathLike[str] | bytes | onnx.ModelProto
@@ -180,10 +180,31 @@ def compile_artifact(
             module, targets, insertions, shapes=shapes, entry=entry, machine=machine
         )
         graph = str(module)
-        Pipeline(passes, (Verifier(), *observers)).apply(context(), module)
+        Pipeline(passes, (_verifier(passes, insertions), *observers)).apply(
+            context(), module
+        )
     except DiagnosticException as error:
         raise _told(error) from error
     return _assemble(module, backend, machine, graph, progress)
+
+
+BOUNDARIES = frozenset(
+    ("fuse-ops", "lower-relay-to-te", "lower-te-to-tir", "apply-schedules")
+)
+"""Passes after which a level is left; what they leave is verified."""
+
+
+def _verifier(
+    passes: Sequence[ModulePass], insertions: Sequence[Insertion]
+) -> Verifier:
+    """Return what verifies at level boundaries, after passes of the user's, and at the end."""
+    ours = BOUNDARIES | {each.name for each in passes[-1:]}
+    theirs = {
+        each.name
+        for insertion in insertions
+        for each in parse_passes(insertion.pipeline, multiverse().all_passes)
+    }
+    return Verifier(ours | theirs)
 
 
 def mark_entry(module: ModuleOp, entry: FuncOp) -> None:

@@ -5,14 +5,10 @@ from math import isnan
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
-    AnyFloat,
     FloatAttr,
-    IndexType,
     IntegerAttr,
-    IntegerType,
 )
 from xdsl.ir import Operation
-from xdsl.utils.hints import isa
 
 from partita.targets.host import polynomials
 from partita.targets.host.emitter import FAST, Emitter, Value, llvm_type
@@ -144,11 +140,14 @@ def _extremum(predicate: str, intrinsic: str) -> Rule:
 
 
 def _number(constant: arith.ConstantOp) -> int | float:
-    value = constant.value
-    if isa(value, FloatAttr[AnyFloat]):
-        return value.value.data
-    assert isa(value, IntegerAttr[IntegerType | IndexType])
-    return value.value.data
+    # Not `isa`, which would build a constraint for each of very many constants.
+    match constant.value:
+        case FloatAttr(value=data):
+            return data.data
+        case IntegerAttr(value=data):
+            return data.data
+        case _:
+            raise AssertionError("a scalar constant is a float or an integer")
 
 
 def _float_to_integer(signed: bool) -> Rule:
