@@ -66,10 +66,12 @@ def move(
     space: Space,
     parent: Block,
     before: Operation | None,
+    also: Sequence[Sum] = (),
 ) -> None:
     """Run a block over a span of each axis, in new loops at a place; the old ones go.
 
-    `spans` are of `space`'s loops, which stand around the place.
+    It runs where its axes are inside, and where what is in `also` is not negative
+    either. Spans and guards are of `space`'s loops, which stand around the place.
     """
     old = block.parent_op()
     block.detach()
@@ -99,5 +101,6 @@ def move(
         for binding, extent in zip(bindings, block.extents, strict=True)
         for guard in (binding, AffineExpr.constant(extent - 1) - binding)
     ]
+    guards.extend(map(as_expr, also))
     indices = (*space.values, *(loop.variable for loop in loops))
     set_bindings(block, bindings, guards, indices)

@@ -14,7 +14,7 @@ from partita.analysis.loop_nests import (
     writers_of,
     written_by,
 )
-from partita.analysis.regions import Space, Span, hull_of
+from partita.analysis.regions import Space, Span, hull_of, span
 from partita.dialects.tir import BlockOp, ForOp, LoadOp, StoreOp, buffer_type
 from partita.transforms.scheduling.decompose import loops_of
 from partita.transforms.scheduling.move import check_movable, move, whole
@@ -50,7 +50,13 @@ def reverse_compute_at(state: State, block: BlockOp, loop: ForOp) -> None:
     for buffer in written_by(block):
         if isinstance(buffer.owner, AllocOp):
             _hoist(state, buffer.owner)
-    move(block, full, space, loop.body.block, None)
+    guards = [
+        guard
+        for buffer in produced
+        for writer in writers_of(buffer)
+        for guard in _runs(writer, space, outer)
+    ]
+    move(block, full, space, loop.body.block, None, guards)
 
 
 def _produced(
@@ -79,6 +85,14 @@ def _produced(
             f"{name_of(block)} reads nothing that is written in {name_of(loop)}"
         )
     return produced
+
+
+def _runs(writer: BlockOp, space: Space, outer: set[int]) -> list[Sum]:
+    """Return what is not negative where a writer runs for some iteration of inner loops."""
+    found = space.guards(writer)
+    inner = set(range(len(space.values))) - outer
+    most = [span(guard, space, inner) for guard in found]
+    return [plus(each.base, Sum(each.size - 1)) for each in most]
 
 
 def _hoist(state: State, alloc: AllocOp) -> None:
