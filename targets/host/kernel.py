@@ -11,11 +11,11 @@ from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from partita.analysis.buffer_constants import elements_of
 from partita.dialects import tir
 from partita.dialects.partita import WeightAttr, origin_of
 from partita.dialects.tir import LoopKind, buffer_type
 from partita.errors import CodegenError
-from partita.targets.host.constants import elements_of
 from partita.targets.host.emitter import (
     LOOP_METADATA,
     Emitter,

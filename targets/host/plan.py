@@ -18,6 +18,7 @@ from xdsl.dialects.memref import AllocOp, CopyOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from partita.analysis.buffer_constants import weight_of
 from partita.dialects import tir
 from partita.dialects.partita import (
     ARENA,
@@ -31,7 +32,6 @@ from partita.errors import CodegenError
 from partita.runtime.plan import Buffer, CopyStep, KernelStep, Plan, Step, TensorSpec
 from partita.shapes import dtype_of
 from partita.targets.backend import Code
-from partita.targets.host.constants import weight_of
 from partita.weights import Array
 
 
