@@ -132,17 +132,17 @@ def without_unused(
 
     Operands are renumbered in the order in which results mention them, as a parser meets them.
     """
-    order: list[SSAValue] = []
+    order: dict[SSAValue, int] = {}
     for result in map.results:
         for part in result.dfs():
-            if isinstance(part, AffineDimExpr) and operands[part.position] not in order:
-                order.append(operands[part.position])
-    position = {value: i for i, value in enumerate(order)}
+            if isinstance(part, AffineDimExpr):
+                order.setdefault(operands[part.position], len(order))
+    positions = [order.get(value) for value in operands]
+    if positions == list(range(len(operands))):
+        return map, tuple(operands)
     dims = [
-        AffineExpr.dimension(position[value])
-        if value in position
-        else AffineExpr.constant(0)
-        for value in operands
+        AffineExpr.constant(0) if position is None else AffineExpr.dimension(position)
+        for position in positions
     ]
     results = tuple(result.replace_dims_and_symbols(dims, ()) for result in map.results)
     return AffineMap(len(order), 0, results), tuple(order)
