@@ -26,9 +26,10 @@ from typing import BinaryIO
 
 from partita.errors import ArtifactError
 from partita.runtime.archive import Member, read_archive, write_archive
+from partita.runtime.external import KINDS, ExternalStep
 from partita.runtime.json_reader import Node
 from partita.runtime.machine import Machine
-from partita.runtime.plan import STEPS, CopyStep, KernelStep, Plan, Step
+from partita.runtime.plan import KernelStep, Plan, Step
 from partita.runtime.tensors import Array, decode, digest, encode, header_size
 
 VERSION = 1
@@ -79,14 +80,17 @@ class Artifact:
         for name in self.plan.weights:
             if name not in self.weights:
                 raise ArtifactError(f"the plan needs weight {name}, which is missing")
-        for step in self.plan.steps:
+        for step in self.plan.all_steps():
             if isinstance(step, KernelStep) and step.object not in self.objects:
                 raise ArtifactError(f"the plan needs {step.object}, which is missing")
-            if isinstance(step, CopyStep) and step.source.space == "weight":
-                name = self.plan.weights[step.source.position]
-                if step.nbytes > self.weights[name].nbytes:
+            for extent in step.extents:
+                if extent.buffer.space != "weight":
+                    continue
+                name = self.plan.weights[extent.buffer.position]
+                if extent.nbytes > self.weights[name].nbytes:
+                    verb = "uses" if isinstance(step, ExternalStep) else "copies"
                     raise ArtifactError(
-                        f"the plan copies {step.nbytes} bytes of weight {name}, which has {self.weights[name].nbytes}"
+                        f"the plan {verb} {extent.nbytes} bytes of weight {name}, which has {self.weights[name].nbytes}"
                     )
 
     def write(self, path: str | PathLike[str]) -> None:
@@ -147,7 +151,7 @@ class Artifact:
         path: str | PathLike[str],
         *,
         machine: Machine | None = None,
-        kinds: Iterable[type[Step]] = STEPS,
+        kinds: Iterable[type[Step]] = KINDS,
     ) -> "Artifact":
         """Read and check a file; weights stay on disk, memory-mapped, until they are used.
 

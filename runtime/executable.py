@@ -2,7 +2,7 @@
 
 import os
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from os import PathLike
@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita.errors import ArtifactError, InputError, OptionError
 from partita.runtime.artifact import Artifact
+from partita.runtime.external import ExternalStep
+from partita.runtime.loaders import load_external
 from partita.runtime.machine import Machine
 from partita.runtime.native import COPY, Call, Code, Table
 from partita.runtime.plan import STEPS, Buffer, CopyStep, KernelStep, Step, TensorSpec
@@ -64,6 +66,7 @@ class Executable:
         self._lock = Lock()
         self._process = os.getpid()
         plan = artifact.plan
+        self._fallbacks: list[str] = []
         try:
             self._arena = aligned_empty((plan.arena,), np.dtype(np.uint8))
         except (MemoryError, ValueError):
@@ -72,19 +75,16 @@ class Executable:
             ) from None
         kernels = {
             step.kernel: step.object
-            for step in plan.steps
+            for step in plan.all_steps()
             if isinstance(step, KernelStep)
         }
         self._code = Code(artifact.objects, kernels)
+        loaded = self._load(
+            plan.steps, {ExternalStep: load_external, **(loaders or {})}
+        )
         self._segments = [
-            _Segment(
-                self._code,
-                steps,
-                self._address,
-                len(plan.inputs),
-                self._load(steps, loaders or {}),
-            )
-            for steps in _segments(plan.steps)
+            _Segment(self._code, steps, self._address, len(plan.inputs), external)
+            for steps, external in _segments(loaded)
         ]
         self._tables = [each.table for each in self._segments if each.table is not None]
         self._finalizer = weakref.finalize(
@@ -105,6 +105,11 @@ class Executable:
     def artifact(self) -> Artifact:
         """What this executable was made from."""
         return self._artifact
+
+    @property
+    def fallbacks(self) -> tuple[str, ...]:
+        """Why modules of other targets could not be loaded, for each whose place code of the host took."""
+        return tuple(self._fallbacks)
 
     @property
     def threads(self) -> int:
@@ -154,15 +159,26 @@ class Executable:
 
     def _load(
         self, steps: Sequence[Step], loaders: Mapping[type[Step], Loader]
-    ) -> External | None:
-        """Prepare a step of another target; `None` for steps of the host."""
-        if isinstance(steps[0], STEPS):
-            return None
-        if type(steps[0]) not in loaders:
-            raise ArtifactError(
-                f"the plan has a {steps[0].KEY} step, which has no loader here"
-            )
-        return loaders[type(steps[0])](steps[0], self._artifact)
+    ) -> Iterator[tuple[Step, External | None]]:
+        """Yield the steps that run, and what runs them if it is not the host.
+
+        A step that cannot be loaded gives way to its fallback, if it has one.
+        """
+        for step in steps:
+            if isinstance(step, STEPS):
+                yield step, None
+                continue
+            if type(step) not in loaders:
+                raise ArtifactError(
+                    f"the plan has a {step.KEY} step, which has no loader here"
+                )
+            try:
+                yield step, loaders[type(step)](step, self._artifact)
+            except ArtifactError as error:
+                if not step.nested:
+                    raise
+                self._fallbacks.append(str(error))
+                yield from self._load(step.nested, loaders)
 
     def _check(self, inputs: Mapping[str, ArrayLike]) -> list[Array]:
         """Return contiguous arrays in the order of `self.inputs`, or raise `InputError`."""
@@ -210,16 +226,18 @@ def _release(tables: list[Table], code: Code, lock: Lock, process: int) -> None:
         code.close()
 
 
-def _segments(steps: Sequence[Step]) -> list[list[Step]]:
+def _segments(
+    steps: Iterable[tuple[Step, External | None]],
+) -> list[tuple[list[Step], External | None]]:
     """Cut the steps into runs of native ones and single ones of other targets."""
-    segments: list[list[Step]] = []
+    segments: list[tuple[list[Step], External | None]] = []
     native = False
-    for step in steps:
-        if native and isinstance(step, STEPS):
-            segments[-1].append(step)
+    for step, external in steps:
+        if native and external is None:
+            segments[-1][0].append(step)
         else:
-            segments.append([step])
-        native = isinstance(step, STEPS)
+            segments.append(([step], external))
+        native = external is None
     return segments
 
 

@@ -15,7 +15,7 @@ Kinds of steps are told apart by their first key. A target that brings its own k
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar, Literal, cast, get_args
@@ -103,12 +103,40 @@ class Step(ABC):
     def buffers(self) -> tuple[Buffer, ...]:
         """What the step reads or writes."""
 
+    @property
+    def extents(self) -> "tuple[Extent, ...]":
+        """What is known of how much of its buffers the step uses, and how."""
+        return ()
+
+    @property
+    def nested(self) -> "tuple[Step, ...]":
+        """Steps that may run in place of this one."""
+        return ()
+
     @abstractmethod
     def json(self) -> Json: ...
 
     @staticmethod
     @abstractmethod
     def read(node: Node) -> "Step": ...
+
+    @staticmethod
+    def read_one_of(kinds: "Iterable[type[Step]]", node: Node) -> "Step":
+        """Read a step of one of these kinds."""
+        by_key = {kind.KEY: kind for kind in kinds}
+        for key, kind in by_key.items():
+            if key in node:
+                return kind.read(node)
+        raise node.fail(f"a step with one of the keys {', '.join(by_key)}")
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much of a buffer a step uses."""
+
+    buffer: Buffer
+    nbytes: int
+    written: bool
 
 
 @dataclass(frozen=True)
@@ -170,6 +198,13 @@ class CopyStep(Step):
     def buffers(self) -> tuple[Buffer, ...]:
         return (self.source, self.destination)
 
+    @property
+    def extents(self) -> tuple[Extent, ...]:
+        return (
+            Extent(self.source, self.nbytes, written=False),
+            Extent(self.destination, self.nbytes, written=True),
+        )
+
     def json(self) -> Json:
         ends = [self.source.json(), self.destination.json()]
         return {"copy": ends, "bytes": self.nbytes}
@@ -183,7 +218,7 @@ class CopyStep(Step):
 
 
 STEPS: tuple[type[Step], ...] = (KernelStep, CopyStep)
-"""The kinds of steps that every runtime knows."""
+"""The kinds of steps that are native code; `runtime.external` has the other one."""
 
 
 @dataclass(frozen=True)
@@ -208,10 +243,18 @@ class Plan:
                     raise ArtifactError(f"the plan has two {kind}s named {name!r}")
                 seen.add(name)
         for index, step in enumerate(self.steps):
-            for buffer in step.buffers:
-                self._check_buffer(buffer, f"step {index} of the plan")
-            if isinstance(step, CopyStep):
-                self._check_copy(step, f"step {index} of the plan")
+            where = f"step {index} of the plan"
+            for each in (step, *step.nested):
+                for buffer in each.buffers:
+                    self._check_buffer(buffer, where)
+                for extent in each.extents:
+                    self._check_extent(extent, each.KEY, where)
+
+    def all_steps(self) -> Iterator[Step]:
+        """Yield every step, and those that may run in its place."""
+        for step in self.steps:
+            yield step
+            yield from step.nested
 
     def _check_buffer(self, buffer: Buffer, where: str) -> None:
         if buffer.space == "arena":
@@ -231,15 +274,17 @@ class Plan:
                 f"{where}: expected one of {counts[buffer.space]} {buffer.space}s, got number {buffer.position}"
             )
 
-    def _check_copy(self, step: CopyStep, where: str) -> None:
-        if step.destination.space in ("input", "weight"):
-            raise ArtifactError(f"{where} writes to an {step.destination.space}")
-        for buffer in step.buffers:
-            room = self._room(buffer)
-            if room is not None and step.nbytes > room:
-                raise ArtifactError(
-                    f"{where} copies {step.nbytes} bytes, but {buffer.space} {buffer.position} has {room}"
-                )
+    def _check_extent(self, extent: Extent, kind: str, where: str) -> None:
+        buffer = extent.buffer
+        self._check_buffer(buffer, where)
+        if extent.written and buffer.space in ("input", "weight"):
+            raise ArtifactError(f"{where} writes to an {buffer.space}")
+        room = self._room(buffer)
+        if room is not None and extent.nbytes > room:
+            verb = "copies" if kind == CopyStep.KEY else "uses"
+            raise ArtifactError(
+                f"{where} {verb} {extent.nbytes} bytes, but {buffer.space} {buffer.position} has {room}"
+            )
 
     def _room(self, buffer: Buffer) -> int | None:
         """Return how many bytes a buffer has at most; `None` for a weight, which the plan does not describe."""
@@ -267,13 +312,10 @@ class Plan:
     ) -> "Plan":
         """Read and check `plan.json` with steps of these kinds."""
         node = Node.parse(text, where)
-        by_key = {kind.KEY: kind for kind in kinds}
+        kinds = tuple(kinds)
 
         def step(node: Node) -> Step:
-            for key, kind in by_key.items():
-                if key in node:
-                    return kind.read(node)
-            raise node.fail(f"a step with one of the keys {', '.join(by_key)}")
+            return Step.read_one_of(kinds, node)
 
         plan = Plan(
             inputs=node["inputs"].each(TensorSpec.read),

@@ -10,7 +10,7 @@ from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from partita.errors import OptionError, did_you_mean
 from partita.runtime import Machine
-from partita.targets import Backend
+from partita.targets.backend import KernelBackend
 from partita.transforms.fold_constants import FoldConstantsPass
 from partita.transforms.fold_padding import FoldPaddingPass
 from partita.transforms.fold_scale_axis import FoldScaleAxisPass
@@ -53,7 +53,7 @@ class Insertion:
 
 
 def full_pipeline(
-    backend: Backend, module: ModuleOp, machine: Machine
+    backend: KernelBackend, module: ModuleOp, machine: Machine
 ) -> tuple[ModulePass, ...]:
     """Return all passes from a graph to what a back end makes a machine's code of."""
     return (*GRAPH_PASSES, *backend.pre_partition(), *backend.pipeline(module, machine))

@@ -15,7 +15,13 @@ from xdsl.utils.target import Target
 
 from partita.dialects.relay import RelayOp
 from partita.runtime.machine import Machine
-from partita.targets.backend import Accept, Backend, Code, CodegenContext, Reject
+from partita.targets.backend import (
+    Accept,
+    Code,
+    CodegenContext,
+    KernelBackend,
+    Reject,
+)
 from partita.targets.host.emit import AssemblyTarget, LLVMTarget
 from partita.targets.host.kernel import KernelText, emit_kernel
 from partita.targets.host.native import Compiler, ObjectCache
@@ -33,7 +39,7 @@ NO_CACHE = "none"
 
 
 @dataclass(frozen=True)
-class Host(Backend):
+class Host(KernelBackend):
     """The processor that everything runs on which no other target takes."""
 
     name: ClassVar[str] = "host"
