@@ -29,7 +29,7 @@ from partita.dialects.sched import (
     UnrollOp,
     VectorizeOp,
 )
-from partita.dialects.tir import BlockOp, ForOp
+from partita.dialects.tir import BlockOp, ForOp, LoopKind
 from partita.transforms.scheduling.cache import cache_write, set_scope
 from partita.transforms.scheduling.compute_at import compute_at
 from partita.transforms.scheduling.decompose import decompose_reduction
@@ -173,6 +173,10 @@ STEPS: Mapping[type[Operation], Callable[..., Sequence[Operation]]] = {
 """What each op of a sequence does."""
 
 
+CONCURRENT = {LoopKind.PARALLEL: ParallelOp, LoopKind.VECTORIZED: VectorizeOp}
+"""The steps that are checked once more when all are done."""
+
+
 def _subject(run: Run, step: Operation) -> str:
     """Return what a message says of the loops or blocks that a step names."""
     if isinstance(step, FindBlockOp):
@@ -200,9 +204,11 @@ def apply_sequence(sequence: SequenceOp, function: FuncOp) -> None:
     try:
         finish(run.state)
     except ScheduleError as error:
-        at = f" of {name_of(error.at)}" if isinstance(error.at, ForOp) else ""
-        kind = f" {error.at.loop_kind}" if isinstance(error.at, ForOp) else ""
-        fail(sequence, f"sched.sequence{kind}{at} {kernel}: {error}")
+        subject = sequence.name
+        if isinstance(error.at, ForOp):
+            asked = CONCURRENT[error.at.loop_kind]
+            subject = f"{asked.name} of {name_of(error.at)}"
+        fail(sequence, f"{subject} {kernel}: {error}")
 
 
 @dataclass(frozen=True)

@@ -435,7 +435,7 @@ func.func @window(%x: memref<10xf32>, %y: memref<8xf32>) {
   }
   func.return
 }
-// CHECK: sched.sequence parallel of loop %i of kernel @window: cannot prove that its iterations write different elements of what block "copy" writes; set_scope local, or move the block out of the loop
+// CHECK: sched.parallel of loop %i of kernel @window: cannot prove that its iterations write different elements of what block "copy" writes; set_scope local, or move the block out of the loop
 sched.sequence @schedule for @window {
   %b = sched.block "copy"
   %s = sched.block "sum"
