@@ -86,5 +86,7 @@ def test_this_machine() -> None:
 def test_unknown_names() -> None:
     with pytest.raises(OptionError, match="no host code can be made for triple vax"):
         machine_named("vax")
-    with pytest.raises(OptionError, match=r"no processor haswel for .*; did you mean haswell"):
+    with pytest.raises(
+        OptionError, match=r"no processor haswel for .*; did you mean haswell"
+    ):
         machine_named(X86, "haswel")

@@ -17,7 +17,6 @@ from partita.dialects.relay import RelayOp
 from partita.shapes import tensor_of
 from partita.weights import weight
 
-
 REFUSED: list[tuple[Callable[[SSAValue], RelayOp], str]] = [
     (lambda x: relay.SumOp(x, axes=[-3]), "expected axes in [-2, 2), got -3"),
     (lambda x: relay.SoftmaxOp(x, axis=2), "expected axis in [-2, 2), got 2"),
