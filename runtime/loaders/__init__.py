@@ -41,7 +41,9 @@ class ModuleLoader(Protocol):
     ) -> LoadedModule: ...
 
 
-LOADERS: dict[str, str] = {}
+LOADERS: dict[str, str] = {
+    "onnxruntime": "partita.runtime.loaders.onnxruntime:load",
+}
 """Loaders by target, as `module:function`."""
 
 ENTRY_POINTS = "partita.loaders"

@@ -1,0 +1,71 @@
+"""The `onnxruntime` back end: regions as ONNX models, run by onnxruntime."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import ClassVar
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from partita.dialects.relay import RelayOp
+from partita.shapes import DYNAMIC, element_of, shape_of
+from partita.targets.backend import (
+    Accept,
+    CodegenContext,
+    ExternalBackend,
+    ExternalModule,
+    Reject,
+)
+from partita.targets.onnxruntime.export import export
+from partita.targets.onnxruntime.kernels import stand_in
+from partita.targets.onnxruntime.rules import RULES
+from partita.targets.onnxruntime.rules.rule import Operator, type_of
+
+MODEL = "model.onnx"
+"""The file that the loader reads."""
+
+
+@dataclass(frozen=True)
+class OnnxRuntime(ExternalBackend):
+    """Whatever onnxruntime can run, also operators that `relay` does not model."""
+
+    name: ClassVar[str] = "onnxruntime"
+
+    providers: tuple[str, ...] = ()
+    """Execution providers, such as `CUDAExecutionProvider`, the preferred ones first; if none, the processor's."""
+
+    threads: int = 0
+    """How many threads a region uses; 0 is one for each processor core that the process may use."""
+
+    def unavailable(self) -> str | None:
+        if find_spec("onnxruntime") is None:
+            return "onnxruntime is not installed; install partita[onnxruntime]"
+        return None
+
+    def supports(self, op: Operation) -> Accept | Reject:
+        rule = RULES.get(type(op)) if isinstance(op, RelayOp) else None
+        if rule is None:
+            return Reject(f"{op.name} cannot be written in ONNX")
+        for each in (*op.operands, *op.results):
+            if DYNAMIC in shape_of(each):
+                return Reject(f"expected static shapes, got {each.type}")
+        if isinstance(rule, Operator) and op.operands:
+            dtype, _ = type_of(op.operands[-1])
+            if stand_in(rule.op_type, dtype) is None:
+                element = element_of(op.operands[-1])
+                return Reject(
+                    f"onnxruntime has no {rule.op_type} of {element} elements"
+                )
+        return Accept()
+
+    def codegen(self, function: FuncOp, context: CodegenContext) -> ExternalModule:
+        exported = export(function)
+        return ExternalModule(
+            {MODEL: exported.model.SerializeToString(deterministic=True)},
+            tuple(exported.weights.values()),
+            {
+                "weights": list(exported.weights),
+                "providers": list(self.providers),
+                "threads": self.threads,
+            },
+        )
