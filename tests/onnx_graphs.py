@@ -100,8 +100,10 @@ def select(graph: Graph, x: str) -> str:
     return graph.add("Where", [condition, x, graph.numbers(*shape[1:])], shape)
 
 
-def reduce(graph: Graph, x: str) -> str:
+def reduce(graph: Graph, x: str) -> str | None:
     shape = graph.shapes[x]
+    if not shape:
+        return None
     op = ("ReduceMax", "ReduceMean", "ReduceSum", "ReduceMin")[graph.choose(4)]
     keep = graph.choose(2)
     axes = [axis for axis in range(len(shape)) if graph.choose(2)] or [0]
@@ -141,8 +143,10 @@ def reshape(graph: Graph, x: str) -> str:
     return graph.add("Reshape", [x, graph.integers(shape)], tuple(shape))
 
 
-def transpose(graph: Graph, x: str) -> str:
+def transpose(graph: Graph, x: str) -> str | None:
     shape = graph.shapes[x]
+    if not shape:
+        return None
     order = [int(each) for each in graph.rng.permutation(len(shape))]
     return graph.add("Transpose", [x], tuple(shape[each] for each in order), perm=order)
 

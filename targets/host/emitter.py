@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import numpy as np
 from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
@@ -187,6 +188,16 @@ class Emitter:
             condition, yes, no = self.same_lanes(condition, yes, no)
         return self.emit(f"select {condition}, {yes}, {no}", yes.type, yes.lanes)
 
+    def any_lane(self, mask: Value) -> Value:
+        """Return whether a condition holds in any lane."""
+        if mask.lanes == 1:
+            return mask
+        function = f"llvm.vector.reduce.or.v{mask.lanes}i1"
+        self.declarations.setdefault(
+            function, f"declare i1 @{function}({mask.vector_type})"
+        )
+        return self.emit(f"call i1 @{function}({mask})", "i1")
+
     def call(self, function: str, type: str, *arguments: Value) -> Value:
         """Call a function that takes and gives values with the arguments' lanes."""
         arguments = self.same_lanes(*arguments)
@@ -267,8 +278,6 @@ class Emitter:
 
 def float_text(value: float, type: str) -> str:
     """Write a float so that LLVM reads back the very same value, rounded to the type."""
-    import numpy as np
-
     if type == "half":
         return f"0xH{int(np.float16(value).view(np.uint16)):04X}"
     rounded = np.float64(np.float32(value) if type == "float" else value)

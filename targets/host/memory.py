@@ -112,13 +112,15 @@ class Memory:
             return
         value = emitter.splat(value, lanes)
         if address.stride == 1:
-            pointer = self._pointer(buffer, address)
+            pointer = self._pointer(buffer, address, inside=mask is None)
             if mask is None:
                 emitter.line(f"store {value}, ptr {pointer}, align {buffer.alignment}")
             else:
                 self._masked_store(value, buffer, pointer, mask)
             return
-        for lane, pointer in enumerate(self._pointers(buffer, address, lanes)):
+        for lane, pointer in enumerate(
+            self._pointers(buffer, address, lanes, inside=mask is None)
+        ):
             one = emitter.emit(f"extractelement {value}, i64 {lane}", value.type)
             if mask is None:
                 self._store_one(one, buffer, pointer)
@@ -143,7 +145,7 @@ class Memory:
     ) -> Value:
         emitter, lanes = self.emitter, self._lanes(address)
         if address.stride == 0:
-            loaded = self._load_one(buffer, self._pointer(buffer, address))
+            loaded = self._load_one(buffer, self._shared_pointer(buffer, address, mask))
         elif mask is not None:
             zero = emitter.constant(0, buffer.type)
             return self._load_masked(buffer, address, mask, zero)
@@ -153,7 +155,9 @@ class Memory:
             loaded = self._load_even(buffer, address, lanes)
         else:
             loaded = Value("poison", buffer.element, lanes)
-            for lane, pointer in enumerate(self._pointers(buffer, address, lanes)):
+            for lane, pointer in enumerate(
+                self._pointers(buffer, address, lanes, inside=True)
+            ):
                 one = self._load_one(buffer, pointer)
                 loaded = emitter.emit(
                     f"insertelement {loaded}, {one}, i64 {lane}",
@@ -187,11 +191,8 @@ class Memory:
             "add", self.indices.value(address.varying), integer(address.offset)
         )
         safe = emitter.select(inside, position, integer(0))
-        pointer = emitter.emit(
-            f"getelementptr inbounds {buffer.element}, ptr {buffer.pointer}, {safe}",
-            "ptr",
-        )
-        loaded = self._from_memory(self._load_one(buffer, pointer.text), buffer)
+        pointer = self._element(buffer, buffer.pointer, safe)
+        loaded = self._from_memory(self._load_one(buffer, pointer), buffer)
         return emitter.select(inside, loaded, otherwise)
 
     def _load_masked(
@@ -205,7 +206,8 @@ class Memory:
         suffix = f"v{lanes}{_short(buffer.element)}"
         if address.stride == 1:
             name = f"llvm.masked.load.{suffix}.p0"
-            pointer = f"ptr align {buffer.alignment} {self._pointer(buffer, address)}"
+            first = self._pointer(buffer, address, inside=False)
+            pointer = f"ptr align {buffer.alignment} {first}"
         else:
             name = f"llvm.masked.gather.{suffix}.v{lanes}p0"
             position = emitter.splat(self.indices.value(address.varying), lanes)
@@ -261,34 +263,58 @@ class Memory:
         lane = self.indices.lane(address.varying)
         return 1 if lane is None else self.indices.dimensions[lane].value.lanes
 
-    def _pointer(self, buffer: Buffer, address: Address) -> str:
-        """Return the position of lane 0."""
+    def _pointer(self, buffer: Buffer, address: Address, inside: bool = True) -> str:
+        """Return the position of lane 0, which is not `inside` if a mask may switch that lane off."""
         varying = address.varying
         if address.stride:
             varying = self.indices.without_lane(varying)
-        offset = address.offset
+        # LLVM wants each step on the way to stay inside.
+        low, high = self.indices.range(varying)
+        inside = inside and low >= 0 and high <= prod(buffer.shape)
         value = self.indices.value(varying)
-        base = buffer.pointer
+        pointer = buffer.pointer
         if value.text != "0":
-            base = self.emitter.emit(
-                f"getelementptr inbounds {buffer.element}, ptr {base}, {value}", "ptr"
-            ).text
-        return self._step(buffer, base, offset)
+            pointer = self._element(buffer, pointer, value, inside)
+        return self._step(buffer, pointer, address.offset, inside)
 
-    def _step(self, buffer: Buffer, pointer: str, elements: int) -> str:
+    def _shared_pointer(
+        self, buffer: Buffer, address: Address, mask: Value | None
+    ) -> str:
+        """Return the position that all lanes share; the buffer's first if none of them runs."""
+        if mask is None:
+            return self._pointer(buffer, address)
+        emitter = self.emitter
+        runs = emitter.any_lane(mask)
+        position = emitter.binary(
+            "add", self.indices.value(address.varying), integer(address.offset)
+        )
+        safe = emitter.select(runs, position, integer(0))
+        return self._element(buffer, buffer.pointer, safe)
+
+    def _step(
+        self, buffer: Buffer, pointer: str, elements: int, inside: bool = True
+    ) -> str:
         if not elements:
             return pointer
+        return self._element(buffer, pointer, integer(elements), inside)
+
+    def _element(
+        self, buffer: Buffer, pointer: str, position: Value, inside: bool = True
+    ) -> str:
+        """Return the address of an element, counted from a pointer."""
+        bounds = " inbounds" if inside else ""
         return self.emitter.emit(
-            f"getelementptr inbounds {buffer.element}, ptr {pointer}, i64 {elements}",
-            "ptr",
+            f"getelementptr{bounds} {buffer.element}, ptr {pointer}, {position}", "ptr"
         ).text
 
-    def _pointers(self, buffer: Buffer, address: Address, lanes: int) -> list[str]:
+    def _pointers(
+        self, buffer: Buffer, address: Address, lanes: int, inside: bool
+    ) -> list[str]:
         """Return the position of each lane."""
         if address.stride is not None:
-            first = self._pointer(buffer, address)
+            first = self._pointer(buffer, address, inside)
             return [
-                self._step(buffer, first, lane * address.stride)
+                self._step(buffer, first, lane * address.stride, inside)
                 for lane in range(lanes)
             ]
         emitter = self.emitter
@@ -296,11 +322,8 @@ class Memory:
         pointers: list[str] = []
         for lane in range(lanes):
             one = emitter.emit(f"extractelement {position}, i64 {lane}", "i64")
-            pointer = emitter.emit(
-                f"getelementptr inbounds {buffer.element}, ptr {buffer.pointer}, {one}",
-                "ptr",
-            )
-            pointers.append(self._step(buffer, pointer.text, address.offset))
+            pointer = self._element(buffer, buffer.pointer, one, inside)
+            pointers.append(self._step(buffer, pointer, address.offset, inside))
         return pointers
 
     def _from_memory(self, value: Value, buffer: Buffer) -> Value:

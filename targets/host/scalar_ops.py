@@ -1,7 +1,7 @@
 """What each `arith` and `math` op is in LLVM: a table, by op type."""
 
 from collections.abc import Callable, Mapping
-from math import isnan
+from math import copysign, isnan
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
@@ -10,11 +10,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation
 
-from partita.targets.host import polynomials
+from partita.targets.host import integer_ops, polynomials
 from partita.targets.host.emitter import FAST, Emitter, Value, llvm_type
-
-Rule = Callable[[Emitter, Operation, tuple[Value, ...]], Value]
-"""From an op and its operands' values to the value of its result."""
+from partita.targets.host.integer_ops import Rule
 
 _CMPI = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 _CMPF = (
@@ -122,8 +120,13 @@ def _negate(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value
 def _extremum(predicate: str, intrinsic: str) -> Rule:
     """Choose the larger, or smaller, of two floats; NaN if one is.
 
-    Beside a constant, one unordered comparison does it: it is what a `max` instruction computes.
+    Beside a constant, one unordered comparison does it: it is what a `max` instruction
+    computes. A zero that loses against the other zero is left to LLVM.
     """
+    losing = -1.0 if predicate == "ugt" else 1.0
+
+    def is_easy(number: float) -> bool:
+        return not isnan(number) and (number != 0 or copysign(1, number) != losing)
 
     def apply(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
         for value, other, operand in (
@@ -131,7 +134,7 @@ def _extremum(predicate: str, intrinsic: str) -> Rule:
             (values[1], values[0], op.operands[0]),
         ):
             constant = operand.owner
-            if isinstance(constant, arith.ConstantOp) and not isnan(_number(constant)):
+            if isinstance(constant, arith.ConstantOp) and is_easy(_number(constant)):
                 keep = emitter.binary(f"fcmp {predicate}", value, other, "i1")
                 return emitter.select(keep, value, other)
         return emitter.intrinsic(intrinsic, *values)
@@ -169,52 +172,19 @@ def _float_to_integer(signed: bool) -> Rule:
     return apply
 
 
-def _divide(opcode: str) -> Rule:
-    """Divide integers; where the divisor is 0, or the quotient overflows, divide by 1 instead of trapping."""
-
-    def apply(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
-        dividend, divisor = emitter.same_lanes(*values)
-        type = divisor.type
-        one = emitter.constant(1, type)
-        trap = emitter.binary("icmp eq", divisor, emitter.constant(0, type), "i1")
-        if opcode in ("sdiv", "srem"):
-            minus = emitter.binary("icmp eq", divisor, emitter.constant(-1, type), "i1")
-            least = emitter.constant(-(1 << (int(type[1:]) - 1)), type)
-            low = emitter.binary("icmp eq", dividend, least, "i1")
-            trap = emitter.binary("or", trap, emitter.binary("and", minus, low))
-        safe = emitter.select(trap, one, divisor)
-        return emitter.binary(opcode, dividend, safe)
-
-    return apply
+def _arc_tangent(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+    if values[0].type != "half":
+        return _library(emitter, "atan2", *values)
+    wide = [emitter.convert("fpext", each, "float") for each in values]
+    return emitter.convert("fptrunc", _library(emitter, "atan2", *wide), "half")
 
 
-def _floor_divide(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
-    """Divide integers and round down: one less than truncated where a remainder has another sign than the divisor."""
-    _, divisor = emitter.same_lanes(*values)
-    truncated = _divide("sdiv")(emitter, op, values)
-    remainder = _divide("srem")(emitter, op, values)
-    zero = emitter.constant(0, divisor.type)
-    uneven = emitter.binary("icmp ne", remainder, zero, "i1")
-    signs = emitter.binary("xor", remainder, divisor)
-    differ = emitter.binary("icmp slt", signs, zero, "i1")
-    lower = emitter.binary("sub", truncated, emitter.constant(1, divisor.type))
-    return emitter.select(emitter.binary("and", uneven, differ), lower, truncated)
-
-
-def _shift(opcode: str, arithmetic: bool = False) -> Rule:
-    """Shift; by the width or more gives 0, or the sign in all bits."""
-
-    def apply(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
-        value, amount = emitter.same_lanes(*values)
-        width = int(value.type[1:])
-        last = emitter.constant(width - 1, value.type)
-        inside = emitter.binary("icmp ule", amount, last, "i1")
-        shifted = emitter.binary(opcode, value, emitter.select(inside, amount, last))
-        if arithmetic:
-            return shifted
-        return emitter.select(inside, shifted, emitter.constant(0, value.type))
-
-    return apply
+def _float_to_integer_power(
+    emitter: Emitter, op: Operation, values: tuple[Value, ...]
+) -> Value:
+    base, exponent = values
+    exponent = emitter.convert("sitofp", exponent, base.type)
+    return _power(emitter, op, (base, exponent))
 
 
 def _index_cast(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
@@ -223,16 +193,6 @@ def _index_cast(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> V
     if before == after:
         return value
     return emitter.convert("sext" if after > before else "trunc", value, type)
-
-
-def _integer_absolute(
-    emitter: Emitter, op: Operation, values: tuple[Value, ...]
-) -> Value:
-    value = values[0]
-    zero = emitter.constant(0, value.type)
-    negated = emitter.binary("sub", zero, value)
-    negative = emitter.binary("icmp slt", value, zero, "i1")
-    return emitter.select(negative, negated, value)
 
 
 def _power(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
@@ -256,52 +216,24 @@ def _reciprocal_root(emitter: Emitter, value: Value) -> Value:
     return emitter.binary("fdiv", emitter.constant(1.0, value.type), root)
 
 
-def _integer_power(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
-    """Square and multiply, for the bits of a non-negative exponent; a negative one gives 0, or ±1 for ±1."""
-    base, exponent = emitter.same_lanes(*values)
-    type = base.type
-    zero, one = emitter.constant(0, type), emitter.constant(1, type)
-    result, square = emitter.splat(one, base.lanes), base
-    for bit in range(int(exponent.type[1:]) - 1):
-        mask = emitter.constant(1 << bit, exponent.type)
-        chosen = emitter.binary("and", exponent, mask)
-        empty = emitter.binary(
-            "icmp eq", chosen, emitter.constant(0, exponent.type), "i1"
-        )
-        product = emitter.binary("mul", result, square)
-        result = emitter.select(empty, result, product)
-        square = emitter.binary("mul", square, square)
-    negative = emitter.binary(
-        "icmp slt", exponent, emitter.constant(0, exponent.type), "i1"
-    )
-    unit = emitter.binary("icmp eq", base, one, "i1")
-    minus = emitter.binary("icmp eq", base, emitter.constant(-1, type), "i1")
-    odd = emitter.convert(
-        "trunc",
-        emitter.binary("and", exponent, emitter.constant(1, exponent.type)),
-        "i1",
-    )
-    sign = emitter.select(odd, emitter.constant(-1, type), one)
-    inverse = emitter.select(unit, one, emitter.select(minus, sign, zero))
-    return emitter.select(negative, inverse, result)
-
-
 RULES: Mapping[type[Operation], Rule] = {
     arith.ConstantOp: _constant,
     arith.AddiOp: _binary("add"),
     arith.SubiOp: _binary("sub"),
     arith.MuliOp: _binary("mul"),
-    arith.DivSIOp: _divide("sdiv"),
-    arith.DivUIOp: _divide("udiv"),
-    arith.FloorDivSIOp: _floor_divide,
-    arith.RemSIOp: _divide("srem"),
-    arith.RemUIOp: _divide("urem"),
+    arith.DivSIOp: integer_ops.divide("sdiv"),
+    arith.DivUIOp: integer_ops.divide("udiv"),
+    arith.FloorDivSIOp: integer_ops.divide_down,
+    arith.CeilDivSIOp: integer_ops.divide_up,
+    arith.CeilDivUIOp: integer_ops.divide_up_unsigned,
+    arith.RemSIOp: integer_ops.divide("srem"),
+    arith.RemUIOp: integer_ops.divide("urem"),
     arith.AndIOp: _binary("and"),
     arith.OrIOp: _binary("or"),
     arith.XOrIOp: _binary("xor"),
-    arith.ShLIOp: _shift("shl"),
-    arith.ShRUIOp: _shift("lshr"),
-    arith.ShRSIOp: _shift("ashr", arithmetic=True),
+    arith.ShLIOp: integer_ops.shift("shl"),
+    arith.ShRUIOp: integer_ops.shift("lshr"),
+    arith.ShRSIOp: integer_ops.shift("ashr", arithmetic=True),
     arith.MinSIOp: _intrinsic("smin"),
     arith.MaxSIOp: _intrinsic("smax"),
     arith.MinUIOp: _intrinsic("umin"),
@@ -330,7 +262,7 @@ RULES: Mapping[type[Operation], Rule] = {
     arith.TruncFOp: _convert("fptrunc"),
     arith.BitcastOp: _convert("bitcast"),
     math.AbsFOp: _intrinsic("fabs"),
-    math.AbsIOp: _integer_absolute,
+    math.AbsIOp: integer_ops.absolute,
     math.SqrtOp: _intrinsic("sqrt"),
     math.RsqrtOp: _wide(_reciprocal_root),
     math.ExpOp: _polynomial("exp", polynomials.exp),
@@ -345,13 +277,18 @@ RULES: Mapping[type[Operation], Rule] = {
     math.CopySignOp: _intrinsic("copysign"),
     math.FmaOp: _intrinsic("fma"),
     math.PowFOp: _power,
-    math.IPowIOp: _integer_power,
+    math.IPowIOp: integer_ops.power,
+    math.FPowIOp: _float_to_integer_power,
+    math.CountLeadingZerosOp: integer_ops.count_zeros("ctlz"),
+    math.CountTrailingZerosOp: integer_ops.count_zeros("cttz"),
+    math.CtPopOp: _intrinsic("ctpop"),
     math.SinOp: _c_function("sin"),
     math.CosOp: _c_function("cos"),
     math.TanOp: _c_function("tan"),
     math.AsinOp: _c_function("asin"),
     math.AcosOp: _c_function("acos"),
     math.AtanOp: _c_function("atan"),
+    math.Atan2Op: _arc_tangent,
     math.SinhOp: _c_function("sinh"),
     math.CoshOp: _c_function("cosh"),
     math.AsinhOp: _c_function("asinh"),
