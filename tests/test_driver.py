@@ -155,6 +155,41 @@ def test_observers_see_every_pass() -> None:
     assert having == ["lower-relay-to-te"]
 
 
+LAYERS = """\
+func.func @f(%x : tensor<2x3x12x12xf32>) -> (tensor<2x16xf32>, tensor<f32>) {
+  %w = relay.constant dense<0.25> : tensor<16x3x3x3xf32>
+  %0 = relay.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, dilation = array<i64: 1, 1>, groups = 1 : i64} : (tensor<2x3x12x12xf32>, tensor<16x3x3x3xf32>) -> tensor<2x16x12x12xf32>
+  %1 = relay.relu %0 : tensor<2x16x12x12xf32>
+  %2 = relay.max %1 {axes = array<i64: 2, 3>, keepdims = false} : tensor<2x16x12x12xf32> -> tensor<2x16xf32>
+  %3 = relay.softmax %2 {axis = 1 : i64} : tensor<2x16xf32>
+  %4 = relay.sum %x {axes = array<i64: 0, 1, 2, 3>, keepdims = false} : tensor<2x3x12x12xf32> -> tensor<f32>
+  func.return %3, %4 : tensor<2x16xf32>, tensor<f32>
+}
+"""
+
+
+class Recorder(Observer):
+    """Keeps the text after every pass."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+
+    def after(self, each: ModulePass, module: ModuleOp, seconds: float) -> None:
+        self.texts[each.name] = str(module)
+
+
+def test_text_of_every_level_compiles_to_the_same() -> None:
+    """What a schedule has changed is not scheduled again."""
+    recorder = Recorder()
+    x = np.linspace(-1, 1, 2 * 3 * 12 * 12, dtype=np.float32).reshape(2, 3, 12, 12)
+    exe = partita.compile(parse(LAYERS), [NO_CACHE], observers=[recorder])
+    expected = exe.run({"input0": x})
+    for name, text in recorder.texts.items():
+        again = partita.compile(parse(text), [NO_CACHE]).run({"input0": x})
+        for output, value in expected.items():
+            np.testing.assert_array_equal(again[output], value, err_msg=name)
+
+
 def test_passes_are_inserted_anywhere() -> None:
     insertions = [
         Insertion("fold-constants", "cse"),

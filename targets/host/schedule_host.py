@@ -10,6 +10,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from partita.analysis.diagnostics import fail
 from partita.dialects.partita import KERNEL
+from partita.dialects.sched import SequenceOp
 from partita.runtime.machine import Machine
 from partita.targets.host.rules.schedule import schedule
 from partita.targets.host.rules.tiles import Registers
@@ -23,7 +24,9 @@ class ScheduleHostPass(ModulePass):
     """Add a `sched.sequence` for each kernel, by rules that look at its loops and accesses.
 
     Nothing is changed yet: `apply-schedules` does what the sequences say. The options
-    tell of the processor that code is for; by default, that is this machine's.
+    tell of the processor that code is for; by default, that is this machine's. A kernel
+    that has a sequence keeps it, and one whose loops a schedule has changed stays as it is:
+    IR can be compiled from where somebody else scheduled it.
 
     Before:
 
@@ -70,10 +73,17 @@ class ScheduleHostPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         registers = self._registers(op)
+        scheduled = {
+            each.kernel.root_reference.data
+            for each in op.body.block.ops
+            if isinstance(each, SequenceOp)
+        }
         for function in tuple(op.body.block.ops):
             if not isinstance(function, FuncOp) or KERNEL not in function.attributes:
                 continue
-            if function.body.blocks and (sequence := schedule(function, registers)):
+            if not function.body.blocks or function.sym_name.data in scheduled:
+                continue
+            if sequence := schedule(function, registers):
                 Rewriter.insert_op(sequence, InsertPoint.before(function))
 
     def _registers(self, op: ModuleOp) -> Registers:

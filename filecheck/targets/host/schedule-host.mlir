@@ -81,3 +81,44 @@ func.func private @product(%x : memref<8x32xf32>, %y : memref<32x16xf32>, %z : m
 func.func @main(%x : memref<4xf32>) attributes {partita.entry} {
   func.return
 }
+
+// -----
+
+// A kernel that has a sequence keeps that one.
+// CHECK:      sched.sequence @mine for @kept {
+// CHECK-NEXT:   %{{.*}} = sched.block "exp"
+// CHECK-NEXT: }
+// CHECK-NOT:  sched.sequence
+// CODE-LABEL: @kept
+sched.sequence @mine for @kept {
+  %b = sched.block "exp"
+}
+func.func private @kept(%x : memref<4xf32>, %y : memref<4xf32>) attributes {partita.kernel} {
+  tir.for %i = 0 to 4 {
+    tir.block "exp" spatial (%a in 4) at [%i] {
+      %v = tir.load %x[%a] : memref<4xf32>
+      %e = math.exp %v : f32
+      tir.store %e, %y[%a] : memref<4xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A kernel that a schedule has changed stays as it is.
+// CHECK-NOT:  sched.sequence
+// CHECK:      func.func private @done
+// CODE-LABEL: @done
+func.func private @done(%x : memref<32xf32>, %y : memref<32xf32>) attributes {partita.kernel} {
+  tir.for %o = 0 to 8 {
+    tir.for %i = 0 to 4 vectorized {
+      tir.block "exp" spatial (%a in 32) at [%o * 4 + %i] {
+        %v = tir.load %x[%a] : memref<32xf32>
+        %e = math.exp %v : f32
+        tir.store %e, %y[%a] : memref<32xf32>
+      }
+    }
+  }
+  func.return
+}

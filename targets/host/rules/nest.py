@@ -17,6 +17,7 @@ from xdsl.ir.affine import (
 )
 
 from partita.analysis.affine import linear_form, simplify
+from partita.analysis.loop_nests import loops_around
 from partita.dialects import tir
 from partita.dialects.tir import buffer_type
 from partita.shapes import Shape
@@ -157,6 +158,23 @@ class Stage:
     def work(self) -> int:
         """How often its body runs."""
         return prod(self.block.extents)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether no schedule has touched it: a serial loop for each axis, and nothing else in them."""
+        loops = loops_around(self.block)
+        variables = tuple(loop.variable for loop in loops)
+        axes = [AffineExpr.dimension(number) for number in range(len(loops))]
+        return (
+            all(
+                loop.loop_kind is tir.LoopKind.SERIAL and len(loop.body.block.ops) == 1
+                for loop in loops
+            )
+            and self.block.guard is None
+            and tuple(self.block.indices) == variables
+            and list(self.block.binding_exprs) == axes
+            and bool(self.reduction) == bool(self.block.init.blocks)
+        )
 
     @cached_property
     def is_costly(self) -> bool:

@@ -21,8 +21,10 @@ UNROLLED_WINDOW = 32
 
 
 def schedule(function: FuncOp, registers: Registers) -> sched.SequenceOp | None:
-    """Return the schedule of a kernel as `lower-te-to-tir` leaves it, `None` if it needs none."""
+    """Return the schedule of a kernel as `lower-te-to-tir` leaves it; `None` if it needs none, or had one."""
     nest = Nest.of(function)
+    if not all(stage.is_bare for stage in nest.stages):
+        return None
     steps = Steps()
     inlined = inline(nest)
     for label in inlined.labels:
