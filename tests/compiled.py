@@ -21,9 +21,11 @@ HOST = Host(cache="none")
 
 def lower(module: ModuleOp, machine: Machine, scheduled: bool = True) -> None:
     """Run the host's passes on a module of `relay`, in place."""
-    passes = HOST.pipeline(module, machine)
-    if not scheduled:
-        passes = [each for each in passes if not isinstance(each, ScheduleHostPass)]
+    passes = tuple(
+        each
+        for each in HOST.pipeline(module, machine)
+        if scheduled or not isinstance(each, ScheduleHostPass)
+    )
     Pipeline(passes, (Verifier(),)).apply(context(), module)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 import onnx
@@ -44,7 +45,7 @@ class Graph:
         return self.constant(np.array(values, np.int64))
 
     def add(
-        self, op: str, inputs: Sequence[str], shape: Shape, **attributes: object
+        self, op: str, inputs: Sequence[str], shape: Shape, **attributes: Any
     ) -> str:
         """Add a node of one result."""
         return self.add_several(op, inputs, (shape,), **attributes)[0]
@@ -54,7 +55,7 @@ class Graph:
         op: str,
         inputs: Sequence[str],
         shapes: Sequence[Shape],
-        **attributes: object,
+        **attributes: Any,
     ) -> list[str]:
         names = [f"v{len(self.shapes) + i}" for i in range(len(shapes))]
         self.nodes.append(
@@ -74,7 +75,7 @@ def unary(graph: Graph, x: str) -> str:
 
 
 def clip(graph: Graph, x: str) -> str:
-    bounds = [graph.constant(np.float32(each)) for each in (-0.75, 0.5)]
+    bounds = [graph.constant(np.array(each, np.float32)) for each in (-0.75, 0.5)]
     return graph.add("Clip", [x, *bounds], graph.shapes[x])
 
 
@@ -235,7 +236,7 @@ def attention(graph: Graph, x: str) -> str | None:
     order = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
     turned = graph.add("Transpose", [x], tuple(shape[i] for i in order), perm=order)
     small = graph.add(
-        "Mul", [turned, graph.constant(np.float32(0.1))], graph.shapes[turned]
+        "Mul", [turned, graph.constant(np.array(0.1, np.float32))], graph.shapes[turned]
     )
     return graph.add("MatMul", [x, small], (*shape[:-1], shape[-2]))
 
@@ -333,5 +334,4 @@ def random_model(seed: int) -> onnx.ModelProto:
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=9,
     )
-    onnx.checker.check_model(model, full_check=True)
     return model

@@ -7,12 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from compiled import assemble, lower, run
-from relay_cases import CASES, Case, assert_close
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import SSAValue
+from relay_cases import CASES, Case, assert_close, joined
 
-from partita.dialects.partita import ENTRY
 from partita.interpreters.scalar import Array
 from partita.runtime import Machine
 from partita.targets.host.processors import machine_named
@@ -28,32 +24,6 @@ SOME = CASES[::6]
 on_x86 = pytest.mark.skipif(
     Machine.host().architecture != "x86_64", reason="runs code for x86-64"
 )
-
-
-def joined(cases: Sequence[Case]) -> ModuleOp:
-    """Make one function of what cases compute, side by side."""
-    bodies = [
-        op.body.block
-        for case in cases
-        for op in case.module().ops
-        if isinstance(op, FuncOp)
-    ]
-    types = [arg.type for body in bodies for arg in body.args]
-    function = FuncOp("main", (types, ()))
-    block = function.body.block
-    arguments = iter(block.args)
-    results: list[SSAValue] = []
-    for body in bodies:
-        values: dict[SSAValue, SSAValue] = {arg: next(arguments) for arg in body.args}
-        for op in body.ops:
-            if isinstance(op, ReturnOp):
-                results += [values[each] for each in op.arguments]
-            else:
-                block.add_op(op.clone(values))
-    block.add_op(ReturnOp(*results))
-    function.update_function_type()
-    function.attributes[ENTRY] = UnitAttr()
-    return ModuleOp([function])
 
 
 def check(

@@ -1,6 +1,6 @@
 """Every level gives the same values, on random graphs: relay, te, tir, scheduled tir, compiled code, and onnxruntime."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import onnx
@@ -8,10 +8,12 @@ import onnxruntime as ort
 import pytest
 from compiled import HOST, assemble, run
 from hypothesis import given, settings
+from numpy.typing import NDArray
 from onnx_graphs import random_model
 from relay_cases import Case
 from relay_cases.graphs import graphs
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
 import partita
 from partita.analysis.verification import verify
@@ -23,7 +25,9 @@ from partita.transforms.lower_relay_to_te import LowerRelayToTePass
 from partita.transforms.lower_te_to_tir import LowerTeToTirPass
 from partita.transforms.split_stages import SplitStagesPass
 
-SHOWN = {
+Doubles = NDArray[np.float64]
+
+SHOWN: Mapping[type[ModulePass], str] = {
     LowerRelayToTePass: "te",
     LowerTeToTirPass: "tir",
     SplitStagesPass: "scheduled tir",
@@ -34,14 +38,16 @@ NOISE = 1e-6
 """How far inputs are moved to see how results depend on rounding."""
 
 
-def sensitivity(module: ModuleOp, inputs: Sequence[Array]) -> list[Array]:
+def sensitivity(module: ModuleOp, inputs: Sequence[Array]) -> list[Doubles]:
     """Return by how much results change if inputs change by about ten roundings."""
     moved = [
-        (each * (1 + NOISE)).astype(each.dtype) if each.dtype.kind == "f" else each
+        np.multiply(each, 1 + NOISE, dtype=each.dtype)
+        if each.dtype.kind == "f"
+        else each
         for each in inputs
     ]
     return [
-        np.abs(np.subtract(after, before, dtype=np.float64))
+        np.abs(after.astype(np.float64) - before.astype(np.float64))
         for after, before in zip(
             interpret(module, moved), interpret(module, inputs), strict=True
         )
@@ -49,7 +55,7 @@ def sensitivity(module: ModuleOp, inputs: Sequence[Array]) -> list[Array]:
 
 
 def compare(
-    level: str, got: Sequence[Array], want: Sequence[Array], noise: Sequence[Array]
+    level: str, got: Sequence[Array], want: Sequence[Array], noise: Sequence[Doubles]
 ) -> None:
     """Compare integers exactly, floats to 1e-5 of the range and what rounding of inputs does."""
     assert len(got) == len(want)
@@ -59,10 +65,13 @@ def compare(
         if other.dtype.kind != "f":
             np.testing.assert_array_equal(one, other, level)
             continue
-        finite = np.abs(other[np.isfinite(other)])
+        wide = other.astype(np.float64)
+        finite = np.abs(wide[np.isfinite(wide)])
         allowed = 1e-5 * max(1.0, float(finite.max(initial=0)))
         allowed += 10 * float(moves[np.isfinite(moves)].max(initial=0))
-        np.testing.assert_allclose(one, other, rtol=0, atol=allowed, err_msg=level)
+        np.testing.assert_allclose(
+            one.astype(np.float64), wide, rtol=0, atol=allowed, err_msg=level
+        )
 
 
 def run_on_threads(artifact: Artifact, inputs: Sequence[Array]) -> list[Array]:

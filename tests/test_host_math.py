@@ -98,9 +98,15 @@ class Functions:
 functions = cache(Functions)
 
 
+def from_bits(bits: range) -> Floats:
+    """Return the floats of these bits."""
+    count = np.arange(len(bits), dtype=np.uint64)
+    return (count * bits.step + bits.start).astype(np.uint32).view(np.float32)
+
+
 def floats(step: int) -> Floats:
     """Return every so manieth float: each binade of both signs, denormals, infinities and NaN among them."""
-    return np.arange(0, 1 << 32, step, np.uint64).astype(np.uint32).view(F32)
+    return from_bits(range(0, 1 << 32, step))
 
 
 def between(low: float, high: float, count: int) -> Floats:
@@ -170,8 +176,7 @@ def test_where_they_are_interesting(
 @pytest.mark.parametrize("first", range(8))
 @pytest.mark.parametrize("name", EXACT)
 def test_many_floats(name: str, first: int, cpu: str) -> None:
-    bits = np.arange(first << 29, (first + 1) << 29, 521, np.uint64)
-    check(cpu, name, 16, bits.astype(np.uint32).view(F32))
+    check(cpu, name, 16, from_bits(range(first << 29, (first + 1) << 29, 521)))
 
 
 @pytest.mark.parametrize("lanes", LANES)
