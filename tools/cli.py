@@ -34,6 +34,52 @@ ArtifactFile = Annotated[
     typer.Argument(metavar="MODEL.partita", help="What `partita compile` wrote."),
 ]
 
+ModelFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="A model, `.onnx` or `.onnxtxt`, or IR of any level above machine code, `.mlir`.",
+    ),
+]
+
+Targets = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME{OPTION=VALUE}",
+        help='A back end with its options, such as `host{cache="none"}`; repeat for several. '
+        "The host takes what no other does.",
+        rich_help_panel=COMPILING,
+    ),
+]
+
+Shapes = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=SHAPE",
+        help="The shape of an input, such as `x=1x3x224x224`, or the extent of a symbolic "
+        "dimension, such as `N=1`; repeat for each.",
+        rich_help_panel=COMPILING,
+    ),
+]
+
+Entry = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FUNCTION",
+        help="The function to compile, where IR has several and marks none.",
+        rich_help_panel=COMPILING,
+    ),
+]
+
+WeightsFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="The weights that IR refers to; by default `<stem>.weights.safetensors` beside it.",
+        rich_help_panel=COMPILING,
+    ),
+]
+
 
 def _finish(action: Callable[[], None]) -> None:
     """Do the work of a command, and end with its exit code."""
@@ -60,53 +106,17 @@ def root(
 
 @app.command("compile")
 def compile_command(
-    model: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MODEL",
-            help="A model, `.onnx` or `.onnxtxt`, or IR of any level above machine code, `.mlir`.",
-        ),
-    ],
+    model: ModelFile,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output", "-o", metavar="OUT.partita", help="The artifact to write."
         ),
     ] = None,
-    target: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME{OPTION=VALUE}",
-            help='A back end with its options, such as `host{cache="none"}`; repeat for several. '
-            "The host takes what no other does.",
-            rich_help_panel=COMPILING,
-        ),
-    ] = None,
-    shape: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=SHAPE",
-            help="The shape of an input, such as `x=1x3x224x224`, or the extent of a symbolic "
-            "dimension, such as `N=1`; repeat for each.",
-            rich_help_panel=COMPILING,
-        ),
-    ] = None,
-    entry: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FUNCTION",
-            help="The function to compile, where IR has several and marks none.",
-            rich_help_panel=COMPILING,
-        ),
-    ] = None,
-    weights: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The weights that IR refers to; by default `<stem>.weights.safetensors` beside it.",
-            rich_help_panel=COMPILING,
-        ),
-    ] = None,
+    target: Targets = None,
+    shape: Shapes = None,
+    entry: Entry = None,
+    weights: WeightsFile = None,
     insert: Annotated[
         list[str] | None,
         typer.Option(
@@ -270,6 +280,57 @@ def inspect_command(
         from partita.tools.inspecting import inspect_file
 
         inspect_file(artifact, steps)
+
+    _finish(action)
+
+
+@app.command("explain")
+def explain_command(
+    model: ModelFile,
+    target: Targets = None,
+    shape: Shapes = None,
+    entry: Entry = None,
+    weights: WeightsFile = None,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print all that is known as JSON, and nothing else."
+        ),
+    ] = False,
+    dot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the graph in Graphviz's language, a colour for each target. Needs the extra `viz`.",
+            rich_help_panel=LOOKING,
+        ),
+    ] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw the graph, a colour for each target. Needs the extra `viz`.",
+            rich_help_panel=LOOKING,
+        ),
+    ] = None,
+) -> None:
+    """Print where each op of a model runs, why not elsewhere, and what moves between targets."""
+
+    def action() -> None:
+        from partita.tools.explaining import ExplainRequest, explain_file
+
+        explain_file(
+            ExplainRequest(
+                model,
+                targets=target or (),
+                shapes=shape or (),
+                entry=entry,
+                weights=weights,
+                json=json,
+                dot=dot,
+                svg=svg,
+            )
+        )
 
     _finish(action)
 

@@ -13,6 +13,7 @@ from partita.runtime import Artifact, Machine
 from partita.targets.host.processors import machine_named
 from partita.tools.inputs import read_model
 from partita.tools.observers import IRWriter, Stopwatch
+from partita.tools.outputs import check_writable
 from partita.tools.progress import ProgressDisplay
 from partita.tools.tables import size
 from partita.transforms.pipeline import Observer
@@ -44,7 +45,7 @@ def compile_file(request: CompileRequest) -> None:
     """Compile a file to a file, and print what became of it."""
     start = perf_counter()
     if request.output is not None:
-        _check_writable(request.output)
+        check_writable(request.output)
     targets = tuple(make_backend(each) for each in request.targets)
     insertions = tuple(_insertion(each) for each in request.insertions)
     machine = machine_named(request.host_triple, request.host_cpu)
@@ -85,14 +86,6 @@ def compile_file(request: CompileRequest) -> None:
             artifact.write(request.output)
     if not request.quiet:
         print(_summary(request.output, artifact, perf_counter() - start))
-
-
-def _check_writable(output: Path) -> None:
-    """Refuse before the work what would be refused after it."""
-    if output.is_dir():
-        raise OptionError(f"cannot write {output}: it is a folder")
-    if not output.parent.is_dir():
-        raise OptionError(f"cannot write {output}: there is no folder {output.parent}")
 
 
 def _insertion(text: str) -> Insertion:

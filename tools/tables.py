@@ -23,3 +23,15 @@ def size(count: float) -> str:
             break
         count, unit = count / 1024, larger
     return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+
+
+def count(number: float) -> str:
+    """Write a number of things as people read it: `512`, `4.7 M`."""
+    if number < 1000:
+        return f"{number:.0f}"
+    unit = ""
+    for larger in ("k", "M", "G", "T", "P"):
+        if number < 1000:
+            break
+        number, unit = number / 1000, larger
+    return f"{number:.1f} {unit}"

@@ -4,6 +4,7 @@
 |---|---|
 | `pipelines` | which passes run in which order, as data that users can add to |
 | `compile` | how they are run, code is made, and an executable is put together |
+| `explain` | which op runs where, and why |
 """
 
 from partita.driver.compile import (
@@ -14,14 +15,17 @@ from partita.driver.compile import (
     make_backend,
     prepare,
 )
+from partita.driver.explain import Explanation, explain
 from partita.driver.pipelines import GRAPH_PASSES, Insertion, full_pipeline, insert
 
 __all__ = [
     "GRAPH_PASSES",
+    "Explanation",
     "Insertion",
     "compile",
     "compile_artifact",
     "context",
+    "explain",
     "full_pipeline",
     "insert",
     "load_onnx",

@@ -184,7 +184,7 @@ def compile_artifact(
             context(), module
         )
     except DiagnosticException as error:
-        raise _told(error) from error
+        raise told(error) from error
     return _assemble(module, backend, machine, graph, progress)
 
 
@@ -230,12 +230,12 @@ def _has_dynamic_arguments(module: ModuleOp) -> bool:
     )
 
 
-def _told(error: DiagnosticException) -> PassError:
+def told(error: DiagnosticException) -> PassError:
     """Return what a pass or the verifier refused as an error of ours, with what it says of the place."""
-    told = PassError(str(error))
+    refusal = PassError(str(error))
     for note in getattr(error, "__notes__", ()):
-        told.add_note(note)
-    return told
+        refusal.add_note(note)
+    return refusal
 
 
 def _assemble(
