@@ -23,13 +23,13 @@ def write_dot(explanation: Explanation) -> str:
     colours = colours_of(explanation)
     graph = graphviz.Digraph(
         "model",
-        node_attr={"shape": "box", "style": "rounded,filled", "fontname": "sans-serif"},
+        node_attr={"shape": "box", "style": "rounded,filled", "fontname": "Helvetica"},
     )
     regions: dict[str, graphviz.Digraph] = {}
     for each in explanation.regions:
         label = graphviz.escape(f"{each.target}: {each.name}")
         regions[each.name] = graphviz.Digraph(f"cluster_{each.name}")
-        regions[each.name].attr(label=label, style="rounded", fontname="sans-serif")
+        regions[each.name].attr(label=label, style="rounded", fontname="Helvetica")
     for number, each in enumerate(explanation.ops):
         (graph if each.region is None else regions[each.region]).node(
             str(number),
