@@ -148,7 +148,7 @@ AWKWARD = made(
 def test_dot_says_what_is_where() -> None:
     text = write_dot(AWKWARD)
     assert re.search(
-        r'subgraph cluster_main_0 \{\s+fontname="Helvetica" label="c: main_0"', text
+        r'subgraph cluster_main_0 \{\s+fontname=Helvetica label="c: main_0"', text
     )
     inside = text.partition("subgraph")[2].partition("}")[0]
     assert re.findall(r"^\s*(\d+) \[", inside, re.MULTILINE) == ["1", "2"]
