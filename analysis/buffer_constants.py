@@ -1,6 +1,5 @@
 """Constants of a program over buffers, as arrays and as weights."""
 
-import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
@@ -23,4 +22,4 @@ def weight_of(op: tir.ConstantOp) -> Weight:
     """Return a constant as a weight."""
     if isinstance(op.value, WeightAttr):
         return op.value.data
-    return weight(np.ascontiguousarray(elements_of(op)))
+    return weight(elements_of(op))

@@ -1,9 +1,7 @@
 """The host back end: fused kernels through `te` and `tir` to object code."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from os import cpu_count
 from pathlib import Path
 from typing import ClassVar
 
@@ -23,7 +21,7 @@ from partita.targets.backend import (
     Reject,
 )
 from partita.targets.host.emit import AssemblyTarget, LLVMTarget
-from partita.targets.host.kernel import KernelText, emit_kernel
+from partita.targets.host.kernel import emit_kernel, symbol_of
 from partita.targets.host.native import Compiler, ObjectCache
 from partita.targets.host.rules.tiles import Registers
 from partita.targets.host.schedule_host import ScheduleHostPass
@@ -75,21 +73,19 @@ class Host(KernelBackend):
     ) -> Sequence[Code]:
         compiler = Compiler(context.machine)
         cache = self._object_cache()
-        texts = [emit_kernel(each, each.sym_name.data) for each in functions]
-
-        def compile(kernel: KernelText) -> Code:
+        kernels = [emit_kernel(each, symbol_of(each)) for each in functions]
+        code: list[Code] = []
+        # One after the other: the library behind llvmlite serves one thread at a time.
+        for kernel in kernels:
             content = (
                 compiler.compile(kernel.text)
                 if cache is None
                 else cache.compile(compiler, kernel.text)
             )
-            return Code(f"host/{kernel.symbol}.o", content, kernel.symbol, kernel.grid)
-
-        code: list[Code] = []
-        with ThreadPoolExecutor(cpu_count()) as pool:
-            for each in pool.map(compile, texts):
-                code.append(each)
-                context.progress("kernels", len(code), len(texts))
+            code.append(
+                Code(f"host/{kernel.symbol}.o", content, kernel.symbol, kernel.grid)
+            )
+            context.progress("kernels", len(code), len(kernels))
         return code
 
     def _object_cache(self) -> ObjectCache | None:

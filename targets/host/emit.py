@@ -12,7 +12,7 @@ from partita.dialects.partita import KERNEL
 from partita.dialects.relay import RelayOp
 from partita.dialects.te import ComputeOp
 from partita.errors import CodegenError
-from partita.targets.host.kernel import emit_kernel, join_texts
+from partita.targets.host.kernel import emit_kernel, join_texts, symbol_of
 from partita.targets.host.native import Compiler
 from partita.targets.host.processors import machine_named
 
@@ -59,7 +59,7 @@ def llvm_text(module: ModuleOp) -> str:
         raise CodegenError("expected functions to make host code of, got none")
     for each in kernels:
         _check_level(each)
-    return join_texts([emit_kernel(each, each.sym_name.data) for each in kernels])
+    return join_texts([emit_kernel(each, symbol_of(each)) for each in kernels])
 
 
 def _check_level(function: FuncOp) -> None:

@@ -3,7 +3,9 @@
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
 from math import prod
+from re import fullmatch
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -68,6 +70,14 @@ def join_texts(kernels: Sequence[KernelText]) -> str:
     return "\n".join(texts) + f"\n{LOOP_METADATA}"
 
 
+def symbol_of(function: FuncOp) -> str:
+    """Return what the code of a kernel is called: its name, or a hash of it where that is no plain identifier."""
+    name = function.sym_name.data
+    if fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        return name
+    return f"kernel_{blake2b(name.encode(), digest_size=8).hexdigest()}"
+
+
 def emit_kernel(function: FuncOp, symbol: str) -> KernelText:
     """Write the LLVM text of a kernel over buffers.
 
@@ -115,6 +125,10 @@ class _Kernel:
             self.buffers[argument] = buffer_of(f"%a{position}", buffer_type(argument))
         self.body(self.function.body.block)
         emitter = self.emitter
+        if self.symbol in emitter.declarations:
+            raise CodegenError(
+                f"kernel @{self.symbol} has the name of a function that it calls"
+            )
         parameters = "".join(
             f", ptr noalias noundef %a{position}" for position in range(len(arguments))
         )

@@ -15,6 +15,9 @@ from partita.runtime.llvm import binding
 from partita.runtime.machine import Machine
 from partita.targets.host.processors import feature_flags
 
+SPEED_LEVEL = 3
+"""How hard LLVM tries; schedules leave it little to do."""
+
 
 @dataclass(frozen=True)
 class Compiler:
@@ -33,7 +36,7 @@ class Compiler:
         return llvm.Target.from_triple(self.machine.triple).create_target_machine(
             cpu=self.machine.cpu,
             features=self.features,
-            opt=3,
+            opt=SPEED_LEVEL,
             reloc="pic",
             codemodel="default",
         )
@@ -49,7 +52,7 @@ class Compiler:
         except RuntimeError as error:
             raise CodegenError(f"LLVM refuses the text of a kernel: {error}") from None
         module.data_layout = str(self._target.target_data)
-        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options = llvm.create_pipeline_tuning_options(speed_level=SPEED_LEVEL)
         options.loop_vectorization = True
         options.slp_vectorization = True
         builder = llvm.create_pass_builder(self._target, options)
@@ -91,13 +94,16 @@ class ObjectCache:
 
     def _keep(self, path: Path, content: bytes) -> None:
         """Write a file whole or not at all; a cache that cannot be written is not used."""
+        name = None
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with NamedTemporaryFile(dir=self.folder, delete=False) as file:
+                name = Path(file.name)
                 file.write(content)
-            Path(file.name).replace(path)
+            name.replace(path)
         except OSError:
-            return
+            if name is not None:
+                name.unlink(missing_ok=True)
 
 
 DIGEST = 16
@@ -116,6 +122,7 @@ def _key(compiler: Compiler, text: str) -> str:
         compiler.machine.cpu,
         compiler.features,
         version("llvmlite"),
+        f"O{SPEED_LEVEL}",
         text,
     ):
         state.update(part.encode() + b"\0")
