@@ -14,6 +14,7 @@ def test_level(each: Case) -> None:
 
 from relay_cases.case import Case, Input, assert_close
 from relay_cases.elementwise import ELEMENTWISE_CASES
+from relay_cases.joined import joined
 from relay_cases.nn import NN_CASES
 from relay_cases.reduction import REDUCTION_CASES
 from relay_cases.tensor import TENSOR_CASES
@@ -26,4 +27,4 @@ CASES: tuple[Case, ...] = (
 )
 """Every op of relay, in every attribute and element type that matters; names are unique."""
 
-__all__ = ["CASES", "Case", "Input", "assert_close"]
+__all__ = ["CASES", "Case", "Input", "assert_close", "joined"]

@@ -1,0 +1,319 @@
+"""From a function that calls kernels to a C function: memory between kernels, weights, calls in order."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from xdsl.dialects.builtin import (
+    FunctionType,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    TensorType,
+)
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.dialects.memref import AllocOp, CopyOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from partita.analysis.buffer_constants import elements_of, weight_of
+from partita.dialects import tir
+from partita.dialects.partita import (
+    ARENA,
+    NAME,
+    OFFSET,
+    SIGNATURE,
+    WeightAttr,
+    origin_of,
+)
+from partita.dialects.tir import buffer_type
+from partita.errors import CodegenError
+from partita.shapes import dtype_of
+from partita.targets.c.buffers import Buffer
+from partita.targets.c.kernel import Kernel
+from partita.targets.c.names import Names, comment
+from partita.targets.c.types import table
+from partita.targets.c.writer import Writer
+from partita.weights import Weight
+
+SMALL = 16
+"""Elements of a constant that stands in the source whatever becomes of weights."""
+
+
+class Weights:
+    """The weights of a program: passed by who calls it, or tables in its source."""
+
+    def __init__(self, as_tables: bool, names: Names):
+        self.as_tables = as_tables
+        self.names = names
+        """Those of the file."""
+        self.passed: list[Weight] = []
+        """In the order in which the caller passes them."""
+        self.tables: list[str] = []
+        """Definitions."""
+        self._expressions: dict[str, str] = {}
+
+    def expression(self, op: tir.ConstantOp, buffer: Buffer) -> tuple[str, bool]:
+        """Return what stands for a constant, and whether the caller passes it; `buffer` is for a table."""
+        weight = weight_of(op)
+        small = buffer.count <= SMALL and not isinstance(op.value, WeightAttr)
+        passed = not (self.as_tables or small)
+        if weight.digest not in self._expressions:
+            if passed:
+                expression = f"weights[{len(self.passed)}]"
+                self.passed.append(weight)
+            else:
+                expression = buffer.name
+                content = table(elements_of(op), buffer.type)
+                self.tables.append(f"static const {buffer.local()} = {content};")
+            self._expressions[weight.digest] = expression
+        return self._expressions[weight.digest], passed
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A buffer that the outside passes."""
+
+    buffer: Buffer
+
+    label: str
+    """What users call it."""
+
+    dtype: str
+    """The name of its numpy dtype."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """A function that the outside calls."""
+
+    name: str
+    """In C."""
+
+    symbol: str
+    """In the IR."""
+
+    inputs: tuple[Parameter, ...]
+
+    outputs: tuple[Parameter, ...]
+
+    has_weights: bool
+    """Whether its last parameter is an array of weights."""
+
+    declaration: str
+    """Without a semicolon."""
+
+    text: str
+    """Its definition, memory included."""
+
+    @property
+    def runner(self) -> str:
+        """The function that calls it with arrays of pointers."""
+        return f"{self.name}_run"
+
+    @property
+    def runner_declaration(self) -> str:
+        """The declaration of that function, without a semicolon."""
+        return (
+            f"void {self.runner}(void *const *inputs, void *const *outputs, "
+            "void *const *weights)"
+        )
+
+
+def is_region(function: FuncOp) -> bool:
+    """Say whether a function calls others, or holds what only such functions do."""
+    return ARENA in function.attributes or any(
+        isinstance(op, CallOp) for op in function.body.block.ops
+    )
+
+
+def emit_region(
+    function: FuncOp, name: str, kernels: Mapping[str, Kernel], weights: Weights
+) -> Region:
+    """Write a function over planned buffers; `kernels` are those that it may call, by name in the IR.
+
+    Raises `CodegenError` where it holds something else than buffers, constants, calls and copies.
+    """
+    return _Region(function, name, kernels, weights).emit()
+
+
+class _Region:
+    """The state of one walk."""
+
+    def __init__(
+        self,
+        function: FuncOp,
+        name: str,
+        kernels: Mapping[str, Kernel],
+        weights: Weights,
+    ):
+        self.function = function
+        self.name = name
+        self.kernels = kernels
+        self.weights = weights
+        self.names = Names(
+            (name, "weights", "arena", *(each.name for each in kernels.values()))
+        )
+        self.writer = Writer()
+        self.buffers: dict[SSAValue, Buffer] = {}
+        self.expressions: dict[SSAValue, str] = {}
+        self.passes_weights = False
+
+    def emit(self) -> Region:
+        function = self.function
+        signature = function.attributes.get(SIGNATURE)
+        if not isinstance(signature, FunctionType):
+            raise CodegenError(
+                f"expected function @{function.sym_name.data} over buffers; "
+                "run lower-te-to-tir,plan-memory first"
+            )
+        types = (*signature.inputs, *signature.outputs)
+        parameters = [
+            self.parameter(position, type) for position, type in enumerate(types)
+        ]
+        self.outputs = function.body.block.args[len(signature.inputs) :]
+        for op in function.body.block.ops:
+            if isinstance(op, tir.ConstantOp):
+                self.constant(op)
+        count = len(signature.inputs)
+        declared = [
+            each.buffer.parameter(constant=position < count)
+            for position, each in enumerate(parameters)
+        ]
+        if self.passes_weights:
+            declared.append("void *const *weights")
+        declaration = f"void {self.name}({', '.join(declared) or 'void'})"
+        self.arena()
+        with self.writer.braces(declaration):
+            for argument in function.body.block.args:
+                if argument.first_use is None:
+                    self.writer.line(f"(void){self.expressions[argument]};")
+            for op in function.body.block.ops:
+                self.step(op)
+        self.writer.line()
+        region = Region(
+            self.name,
+            function.sym_name.data,
+            tuple(parameters[:count]),
+            tuple(parameters[count:]),
+            self.passes_weights,
+            declaration,
+            "",
+        )
+        self.runner(region)
+        return replace(region, text=self.writer.text)
+
+    def parameter(self, position: int, type: Attribute) -> Parameter:
+        argument = self.function.body.block.args[position]
+        label = self.label(position)
+        name = self.names.unique(argument.name_hint or label, "buffer")
+        buffer = self.buffers[argument] = Buffer.of(name, buffer_type(argument))
+        self.expressions[argument] = name
+        assert isa(type, TensorType[Attribute])
+        return Parameter(buffer, label or name, dtype_of(type.element_type).name)
+
+    def label(self, position: int) -> str:
+        """Return what users call an argument, nothing if that is not known."""
+        attributes = self.function.arg_attrs
+        if attributes is None:
+            return ""
+        name = attributes.data[position].data.get(NAME)
+        return name.data if isinstance(name, StringAttr) else ""
+
+    def constant(self, op: tir.ConstantOp) -> None:
+        name = self.weights.names.unique(op.result.name_hint, "weight")
+        buffer = Buffer.of(name, buffer_type(op.result))
+        self.buffers[op.result] = buffer
+        self.expressions[op.result], passed = self.weights.expression(op, buffer)
+        self.passes_weights |= passed
+
+    def arena(self) -> None:
+        """Reserve the memory of the buffers between kernels."""
+        size = self.function.attributes.get(ARENA)
+        if not isa(size, IntegerAttr[IntegerType]) or not size.value.data:
+            return
+        name = self.arena_name
+        self.writer.comment(
+            f"What kernels of {self.name} hand on, {size.value.data} bytes."
+        )
+        self.writer.line(
+            f"static union {{ uint8_t bytes[{size.value.data}]; double aligned; int64_t too; }} {name};"
+        )
+        self.writer.line()
+
+    @property
+    def arena_name(self) -> str:
+        return f"{self.name}_arena"
+
+    def step(self, op: Operation) -> None:
+        match op:
+            case tir.ConstantOp() | ReturnOp():
+                pass
+            case AllocOp():
+                self.allocate(op)
+            case CallOp():
+                self.call(op)
+            case CopyOp():
+                buffer = self.buffers[op.destination]
+                source, target = (
+                    self.expressions[each] for each in (op.source, op.destination)
+                )
+                if buffer.count:
+                    self.writer.line(f"memcpy({target}, {source}, {buffer.size});")
+            case _:
+                raise CodegenError(
+                    "expected buffers, constants, calls and copies in function "
+                    f"@{self.function.sym_name.data}, got {op.name}"
+                )
+
+    def allocate(self, op: AllocOp) -> None:
+        offset = op.attributes.get(OFFSET)
+        if not isa(offset, IntegerAttr[IntegerType]):
+            raise CodegenError(
+                f"expected planned buffers in function @{self.function.sym_name.data}; "
+                "run plan-memory first"
+            )
+        name = self.names.unique(op.memref.name_hint, "buffer")
+        self.buffers[op.memref] = buffer = Buffer.of(name, buffer_type(op.memref))
+        self.expressions[op.memref] = name
+        shape = "x".join((*map(str, buffer.shape), buffer.type.memory))
+        place = (
+            f"{self.arena_name}.bytes + {offset.value.data}" if buffer.count else "0"
+        )
+        self.writer.line(f"void *const {name} = {place}; /* {shape} */")
+
+    def call(self, op: CallOp) -> None:
+        name = op.callee.string_value()
+        if name not in self.kernels:
+            raise CodegenError(f"expected a kernel with a body, got a call of @{name}")
+        kernel = self.kernels[name]
+        if (origin := origin_of(op)) is not None:
+            self.writer.comment(comment(origin))
+        arguments = [
+            self.argument(value, constant)
+            for value, constant in zip(op.arguments, kernel.reads, strict=True)
+        ]
+        self.writer.line(f"{kernel.name}({', '.join(arguments)});")
+
+    def argument(self, value: SSAValue, constant: bool) -> str:
+        """Write a buffer that is passed on; C lets no array of arrays become one of constants."""
+        text = self.expressions[value]
+        if constant and value in self.outputs and len(self.buffers[value].shape) > 1:
+            return f"(void *){text}"
+        return text
+
+    def runner(self, region: Region) -> None:
+        """Write the function that takes arrays of pointers."""
+        with self.writer.braces(region.runner_declaration):
+            for name, used in (
+                ("inputs", region.inputs),
+                ("outputs", region.outputs),
+                ("weights", region.has_weights),
+            ):
+                if not used:
+                    self.writer.line(f"(void){name};")
+            arguments = [
+                *(f"inputs[{position}]" for position in range(len(region.inputs))),
+                *(f"outputs[{position}]" for position in range(len(region.outputs))),
+                *(["weights"] if region.has_weights else []),
+            ]
+            self.writer.line(f"{region.name}({', '.join(arguments)});")
