@@ -6,7 +6,7 @@ from typing import cast, overload
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from partita.dialects.relay import RelayOp
+from partita.dialects.relay import OnnxNodeOp, RelayOp
 from partita.errors import InputError
 from partita.interpreters.module import (
     Impl,
@@ -28,7 +28,7 @@ def _relay(
 
 
 TABLES: tuple[Mapping[type[Operation], Impl], ...] = (
-    {op: _relay for op in RELAY},
+    dict.fromkeys((*RELAY, OnnxNodeOp), _relay),
     TE,
     TIR,
 )

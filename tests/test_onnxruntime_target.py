@@ -101,7 +101,7 @@ def test_every_op() -> None:
 
 
 def test_every_op_has_a_rule() -> None:
-    assert set(RULES) == set(relay.ALL_OPS)
+    assert set(RULES) == {*relay.ALL_OPS, relay.OnnxNodeOp}
 
 
 def test_rejection_names_operator_and_type() -> None:
@@ -184,7 +184,8 @@ func.func @main(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<2xf3
 
 def test_results_may_be_inputs_constants_and_each_other() -> None:
     x, c = np.array([1, -2, 3], np.float32), np.array([1, 2], np.float32)
-    expected = [x, x, c, -x, -x]
+    negative = np.negative(x)
+    expected = [x, x, c, negative, negative]
     assert_close(run(parsed(PASSING), [x], expected), expected)
 
 
@@ -194,7 +195,8 @@ def test_names_that_meet_are_made_distinct() -> None:
         "relay.negative %x", 'relay.negative %x {partita.origin = "x"}'
     ).replace("relay.constant dense", 'relay.constant {partita.origin = "x"} dense')
     x, c = np.array([1, -2, 3], np.float32), np.array([1, 2], np.float32)
-    expected = [x, x, c, -x, -x]
+    negative = np.negative(x)
+    expected = [x, x, c, negative, negative]
     assert_close(run(parsed(text), [x], expected), expected)
 
 
@@ -240,6 +242,6 @@ def test_runs_again_on_other_arrays(element: object) -> None:
         inputs = case.inputs(seed)
         loaded(inputs, outputs)
         assert_close(outputs, case.expected(inputs))
-        inputs[0][:] = -inputs[0]
+        inputs[0][:] = np.negative(inputs[0])
         loaded(inputs, outputs)
         assert_close(outputs, case.expected(inputs))

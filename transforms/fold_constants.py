@@ -19,6 +19,7 @@ from partita.dialects.relay import (
     ExpandDimsOp,
     FusionPattern,
     LayoutTransformOp,
+    OnnxNodeOp,
     RelayOp,
     ReshapeOp,
     SplitOp,
@@ -147,7 +148,9 @@ class Folder:
 
     def fold(self, op: RelayOp) -> bool:
         """Compute an op and take it out of its block, if possible; say whether it was."""
-        if not all(operand in self.known for operand in op.operands):
+        if isinstance(op, OnnxNodeOp) or not all(
+            operand in self.known for operand in op.operands
+        ):
             return False
         operands = [self.known[operand] for operand in op.operands]
         if (arrays := compute(op, operands)) is None:
@@ -207,8 +210,8 @@ class FoldConstantsPass(ModulePass):
     A small constant never becomes a huge one. Results of at most 4 KiB are always
     folded; larger ones only if they are at most twice as large as all constants that
     they are computed from, where a repeated value counts once. So a `broadcast_to` or `tile` of few elements stays
-    an op, unless all elements are the same. Ops on weights that are not loaded, and
-    on dynamic shapes, stay as well. Only constants that some other op needs are made:
+    an op, unless all elements are the same. Ops on weights that are not loaded, on
+    dynamic shapes, and those that relay does not model, stay as well. Only constants that some other op needs are made:
     what lies between is never hashed. Equal weights share one array, and
     constants carry the origins of all that went into them.
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from partita.dialects.partita import ORIGIN
-from partita.dialects.relay import ConstantOp, RelayOp
+from partita.dialects.relay import ConstantOp, OnnxNodeOp, RelayOp
 from partita.frontends.onnx.tensors import Array, dense_array, to_array
 from partita.interpreters import evaluate
 from partita.shapes import DYNAMIC, shape_of
@@ -73,7 +73,7 @@ class Builder:
 
     def append(self, op: RelayOp, origin: str) -> tuple[SSAValue, ...]:
         """Return the results of an op: constants if its operands are and it is small, else it joins the block."""
-        if _foldable(op):
+        if not isinstance(op, OnnxNodeOp) and _foldable(op):
             arrays = tuple(
                 value.owner.array()
                 for value in op.operands
@@ -87,6 +87,15 @@ class Builder:
         op.attributes[ORIGIN] = StringAttr(origin)
         self.block.add_op(op)
         return tuple(op.results)
+
+    def cut(self, last: Operation | None) -> None:
+        """Erase all ops after this one; nothing else uses them."""
+        while (end := self.block.last_op) is not last:
+            assert end is not None
+            if isinstance(end, ConstantOp):
+                end.detach()
+            else:
+                self.block.erase_op(end)
 
     def place(self, value: SSAValue) -> None:
         """Put a constant into the block, unless it is there."""

@@ -62,6 +62,12 @@ def key_of(node: onnx.NodeProto) -> FunctionKey:
     return (domain_of(node.domain), node.op_type, node.overload)
 
 
+def has_subgraph(node: onnx.NodeProto) -> bool:
+    """Say whether a node has graphs as attributes."""
+    kinds = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
+    return any(each.type in kinds for each in node.attribute)
+
+
 def schema_function(
     node: onnx.NodeProto,
     opset: int,

@@ -16,7 +16,7 @@ from partita.frontends.onnx.functions import (
     Opsets,
     depends_on_types,
     domain_of,
-    functions_of,
+    has_subgraph,
     key_of,
     opsets_of,
     schema_function,
@@ -46,17 +46,28 @@ def check_opsets(model: onnx.ModelProto) -> dict[str, int]:
 def check_supported(
     model: onnx.ModelProto,
     opsets: Mapping[str, int],
-    converters: AbstractSet[tuple[str, str]],
+    support: "Support",
+    opaque: bool,
 ) -> None:
-    """Raise `ModelError` that lists all nodes whose ops have neither converter nor function."""
-    search = _Search(converters, functions_of(model), {})
+    """Raise `ModelError` that lists all nodes whose ops have neither converter nor function.
+
+    With `opaque` those are carried along that have no subgraphs.
+    """
     found: list[str] = []
+    nested = False
     for index, node in enumerate(model.graph.node):
-        missing = search.missing(node, opsets, label_of(node, index))
-        if missing:
+        missing = support.missing(node, opsets, label_of(node, index))
+        if missing and not (opaque and not has_subgraph(node)):
             found.append(_described(label_of(node, index), node, missing))
-    if found:
-        raise ModelError(f"not supported: {'; '.join(found)}")
+            nested |= has_subgraph(node)
+    if not found:
+        return
+    listed = "; ".join(found)
+    if nested:
+        raise ModelError(
+            f"not supported: {listed}; no target runs operators with subgraphs"
+        )
+    raise ModelError(f"not supported: {listed}; --target onnxruntime runs them")
 
 
 def _described(label: str, node: onnx.NodeProto, missing: Sequence[str]) -> str:
@@ -66,18 +77,17 @@ def _described(label: str, node: onnx.NodeProto, missing: Sequence[str]) -> str:
     return f"node {label} ({node.op_type} of domain {domain}{through})"
 
 
-class _Search:
+class Support:
     """Finds the ops below an op that nobody converts; each kind of op is looked at once."""
 
     def __init__(
         self,
         converters: AbstractSet[tuple[str, str]],
         functions: Mapping[FunctionKey, onnx.FunctionProto],
-        known: dict[tuple[FunctionKey, int], tuple[str, ...]],
     ):
         self._converters = converters
         self._functions = functions
-        self._known = known
+        self._known: dict[tuple[FunctionKey, int], tuple[str, ...]] = {}
 
     def missing(
         self, node: onnx.NodeProto, opsets: Opsets, label: str

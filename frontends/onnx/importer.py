@@ -7,7 +7,7 @@ from itertools import repeat
 from pathlib import Path
 
 import onnx
-from onnx import AttributeProto, helper
+from onnx import helper
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -35,6 +35,7 @@ from partita.frontends.onnx.functions import (
     schema_of,
 )
 from partita.frontends.onnx.graph import (
+    Support,
     check_attributes,
     check_functions,
     check_opsets,
@@ -42,7 +43,8 @@ from partita.frontends.onnx.graph import (
     label_of,
     ordered,
 )
-from partita.frontends.onnx.node import Node, Operand
+from partita.frontends.onnx.node import Node, Operand, Results
+from partita.frontends.onnx.opaque import Stated, UnknownShape, carry, renewed
 from partita.frontends.onnx.operators import CONVERTERS
 from partita.frontends.onnx.shapes import Shapes, input_types, way_out
 from partita.frontends.onnx.source import Source, read_source
@@ -50,39 +52,45 @@ from partita.shapes import DYNAMIC, dtype_of, element_of, shape_of
 
 
 def import_onnx(
-    model: str | Path | bytes | onnx.ModelProto, shapes: Shapes | None = None
+    model: str | Path | bytes | onnx.ModelProto,
+    shapes: Shapes | None = None,
+    *,
+    opaque: bool = False,
 ) -> ModuleOp:
     """Make a module of one entry function of `relay` ops from an ONNX model.
 
     `shapes` makes dynamic dimensions static: by the name of an input, or of a symbolic dimension
-    (`{"N": (1,)}`). Other dimensions stay dynamic as far as ops can carry them.
+    (`{"N": (1,)}`). Other dimensions stay dynamic as far as ops can carry them. With `opaque`, operators that
+    are not supported become `relay.onnx_node`, which the target `onnxruntime` runs; they need static shapes, and
+    `shapes` may then name their results, too.
     Raises `ModelError`, with one sentence, for a model that is broken or holds what is not supported.
     """
-    return import_source(read_source(model), shapes or {})
+    return import_source(read_source(model), shapes or {}, opaque=opaque)
 
 
-def import_source(source: Source, shapes: Shapes) -> ModuleOp:
+def import_source(source: Source, shapes: Shapes, *, opaque: bool = False) -> ModuleOp:
     """Make a module from a model that has been read."""
     try:
-        return _module(source, shapes)
+        return _module(source, shapes, opaque)
     except ModelError as error:
         # Names in a message are the model's, and may hold line breaks.
         sentence = re.sub(r"[\x00-\x1f\x7f]", "?", str(error))
         raise ModelError(sentence) from None
 
 
-def _module(source: Source, shapes: Shapes) -> ModuleOp:
+def _module(source: Source, shapes: Shapes, opaque: bool) -> ModuleOp:
     model, graph = source.model, source.model.graph
     opsets = check_opsets(model)
     functions = functions_of(model)
     check_functions(functions)
-    check_supported(model, opsets, frozenset(CONVERTERS))
+    support = Support(frozenset(CONVERTERS), functions)
+    check_supported(model, opsets, support, opaque)
     initializers = _initializers(source)
     inputs = [each for each in graph.input if each.name not in initializers]
     _check_distinct([each.name for each in inputs], "input")
     _check_distinct([each.name for each in graph.output], "output")
     order = ordered(graph, [*initializers, *(each.name for each in inputs)])
-    types = input_types(inputs, shapes)
+    types = input_types(inputs, shapes, _result_names(graph) if opaque else ())
     block = Block(arg_types=types)
     values: dict[str, Operand] = {"": None, **initializers}
     for each, argument in zip(inputs, block.args, strict=True):
@@ -90,7 +98,14 @@ def _module(source: Source, shapes: Shapes) -> ModuleOp:
         if SSAValue.is_valid_name(each.name):
             argument.name_hint = each.name
     names = [each.name for each in inputs]
-    conversion = _Conversion(functions, values, Builder(block), way_out(names, types))
+    conversion = _Conversion(
+        functions,
+        values,
+        Builder(block),
+        way_out(names, types),
+        support,
+        Stated(_stated_types(graph), shapes) if opaque else None,
+    )
     for index in order:
         node = graph.node[index]
         conversion.convert(node, label_of(node, index), opsets)
@@ -114,6 +129,21 @@ def entry_name(graph_name: str) -> str:
     """Make a symbol of a graph's name."""
     name = re.sub(r"\W+", "_", graph_name, flags=re.ASCII).strip("_")
     return f"_{name}" if name[:1].isdecimal() else name or "main"
+
+
+def _result_names(graph: onnx.GraphProto) -> list[str]:
+    """Return the names of what nodes give, and of the symbolic dimensions that the model has for them."""
+    stated = (*graph.value_info, *graph.output)
+    symbols = [
+        dim.dim_param for each in stated for dim in each.type.tensor_type.shape.dim
+    ]
+    return [name for node in graph.node for name in node.output] + symbols
+
+
+def _stated_types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
+    """Return what the model says of the types of values."""
+    stated = (*graph.value_info, *graph.output)
+    return {each.name: each.type for each in stated if each.HasField("type")}
 
 
 def _named(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
@@ -141,6 +171,10 @@ def _check_distinct(names: Sequence[str], what: str) -> None:
         seen.add(name)
 
 
+class Misfit(ModelError):
+    """A node whose operands or attributes do not fit together: broken, whoever runs it."""
+
+
 @dataclass
 class _Conversion:
     """The state of one import: values by name, and where ops go."""
@@ -152,6 +186,11 @@ class _Conversion:
     builder: Builder
 
     way_out: str
+
+    support: Support
+
+    stated: Stated | None
+    """What is known of the results of operators that are carried along; `None` if none is."""
 
     missing: dict[str, str] = field(default_factory=dict[str, str])
     """Outputs that converters do not make, with what they are: an error only if they are used."""
@@ -169,9 +208,10 @@ class _Conversion:
                 pending.pop()
                 continue
             each, inner = step
-            function = self._function(each, inner, label)
+            function = self._function(each, inner, label) or self._convert_one(
+                each, label, inner
+            )
             if function is None:
-                self._convert_one(each, label, inner)
                 continue
             self.expansions += 1
             body = expand(each, function, f"{label}/{self.expansions}/")
@@ -200,10 +240,12 @@ class _Conversion:
         domain = domain_of(node.domain)
         if (domain, node.op_type) in CONVERTERS:
             return None
+        if self.stated is not None and self.support.missing(node, opsets, label):
+            return None
         function = schema_function(
             node, opsets.get(domain, 0), lambda: self._types(node)
         )
-        if function is None:
+        if function is None and self.stated is None:
             raise ModelError(
                 f"not supported: node {label} ({node.op_type} of domain {domain or 'ai.onnx'})"
             )
@@ -225,30 +267,31 @@ class _Conversion:
             )
         return self.values[name]
 
-    def _convert_one(self, proto: onnx.NodeProto, label: str, opsets: Opsets) -> None:
+    def _convert_one(
+        self, proto: onnx.NodeProto, label: str, opsets: Opsets
+    ) -> onnx.FunctionProto | None:
+        """Convert a node, or carry it along, or return nodes to convert in its place."""
         domain = domain_of(proto.domain)
         opset = opsets.get(domain, 0)
-        schema = schema_of(proto.op_type, opset, domain)
-        converter = CONVERTERS.get((domain, proto.op_type))
-        if converter is None or (schema is None and not domain):
-            raise ModelError(
-                f"not supported: node {label} ({proto.op_type} of domain {domain or 'ai.onnx'})"
-            )
-        attributes: dict[str, AttributeProto] = (
-            {each.name: each for each in proto.attribute}
-            if schema is None
-            else check_attributes(proto, label, schema)
-        )
         operands = tuple(self._operand(name, proto) for name in proto.input)
-        node = Node(
-            proto, label, opset, operands, attributes, self.builder, self.way_out
-        )
+        node = Node(proto, label, opset, operands, {}, self.builder, self.way_out)
+        last = self.builder.block.last_op
         try:
-            results = converter(node)
-        except VerifyException as error:
-            node.fail(str(error))
-        except MemoryError:
-            node.fail("its constants do not fit into memory")
+            results = self._results(node, domain)
+        except ModelError as error:
+            if self.stated is None or isinstance(error, Misfit):
+                raise
+            self.builder.cut(last)
+            try:
+                function = renewed(proto, opset, operands, label)
+                if function is not None:
+                    return function
+                results = carry(node, self.stated)
+            except UnknownShape:
+                raise
+            except ModelError as other:
+                known = (domain, proto.op_type) in CONVERTERS
+                raise (error if known else other) from None
         if isinstance(results, SSAValue):
             results = (results,)
         for index, name in enumerate(proto.output):
@@ -261,6 +304,31 @@ class _Conversion:
                 )
             else:
                 self.values[name] = value
+        return None
+
+    def _results(self, node: Node, domain: str) -> Results:
+        """Return what a converter makes of a node."""
+        proto = node.proto
+        schema = schema_of(proto.op_type, node.opset, domain)
+        converter = CONVERTERS.get((domain, proto.op_type))
+        if converter is None or (schema is None and not domain):
+            raise ModelError(
+                f"not supported: node {node.label} ({proto.op_type} of domain {domain or 'ai.onnx'})"
+            )
+        try:
+            node.attributes = (
+                {each.name: each for each in proto.attribute}
+                if schema is None
+                else check_attributes(proto, node.label, schema)
+            )
+        except ModelError as error:
+            raise Misfit(str(error)) from None
+        try:
+            return converter(node)
+        except VerifyException as error:
+            raise Misfit(node.told(str(error))) from None
+        except MemoryError:
+            node.fail("its constants do not fit into memory")
 
 
 def _type_proto(operand: Operand) -> onnx.TypeProto:

@@ -49,7 +49,11 @@ class Node:
 
     def fail(self, message: str) -> NoReturn:
         """Raise a `ModelError` that names the node."""
-        raise ModelError(f"node {self.label} ({self.op_type}): {message}")
+        raise ModelError(self.told(message))
+
+    def told(self, message: str) -> str:
+        """Return a message that names the node."""
+        return f"node {self.label} ({self.op_type}): {message}"
 
     # Operands
 

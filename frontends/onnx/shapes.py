@@ -1,6 +1,6 @@
 """Shapes of a model's inputs: what the model says, made static by what the user says."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 import onnx
@@ -26,9 +26,12 @@ def parse_shape(text: str) -> tuple[str, Shape]:
 
 
 def input_types(
-    inputs: Sequence[onnx.ValueInfoProto], shapes: Shapes
+    inputs: Sequence[onnx.ValueInfoProto], shapes: Shapes, others: Iterable[str] = ()
 ) -> tuple[AnyTensorType, ...]:
-    """Return the types of inputs; raise `ModelError` for one that is no tensor, or contradicts `shapes`."""
+    """Return the types of inputs; raise `ModelError` for one that is no tensor, or contradicts `shapes`.
+
+    What else `shapes` may name is in `others`.
+    """
     names = {each.name for each in inputs}
     symbols = {
         dim.dim_param
@@ -36,7 +39,7 @@ def input_types(
         for dim in each.type.tensor_type.shape.dim
         if dim.dim_param
     }
-    for name in shapes:
+    for name in {*shapes} - {*others}:
         if name not in names | symbols:
             close = get_close_matches(name, sorted(names | symbols), 1)
             hint = f"; did you mean {close[0]}?" if close else ""

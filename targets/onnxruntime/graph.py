@@ -11,13 +11,15 @@ from onnx import (
     NodeProto,
     TensorProto,
     ValueInfoProto,
+    defs,
     helper,
     numpy_helper,
 )
 
+from partita.dialects.relay.opaque import ONNX_OPSET
 from partita.errors import CodegenError
 from partita.shapes import Shape
-from partita.targets.onnxruntime.kernels import IR_VERSION, OPSET, DType, stand_in
+from partita.targets.onnxruntime.kernels import DType, stand_in
 from partita.weights import Array, Weight
 
 LONGEST_NAME = 60
@@ -61,7 +63,8 @@ class Graph:
         self._constants: dict[tuple[str, Shape, bytes], Value] = {}
         self._initializers: list[TensorProto] = []
         self._weights: dict[str, Value] = {}
-        self._domains = {"": OPSET}
+        self._domains = {"": ONNX_OPSET}
+        self._versions: dict[tuple[str, int], None] = {}
         self._taken: set[str] = set()
         self._made: set[str] = set()
 
@@ -117,14 +120,30 @@ class Graph:
             self._weights[weight.digest] = value
         return self._weights[weight.digest]
 
-    def require(self, domain: str, version: int) -> None:
-        """State which version of a domain's operators a node needs."""
-        known = self._domains.setdefault(domain, version)
-        if known != version:
-            raise CodegenError(
-                f"expected operators of one version of domain {domain or 'ai.onnx'} in a region, "
-                f"got {known} and {version}"
+    def require(self, op_type: str, domain: str, version: int) -> None:
+        """State which version of a domain's operators a node is of."""
+        if domain:
+            known = self._domains.setdefault(domain, version)
+            if known != version:
+                raise CodegenError(
+                    f"expected operators of one version of domain {domain}, got {known} and {version}"
+                )
+            return
+        self._domains[""] = max(self._domains[""], version)
+        self._versions[op_type, version] = None
+
+    def _check_versions(self) -> None:
+        """Refuse operators that the model's version of ONNX defines otherwise than theirs."""
+        newest = self._domains[""]
+        for op_type, version in self._versions:
+            old, new = (
+                defs.get_schema(op_type, each, "").since_version
+                for each in (version, newest)
             )
+            if old != new:
+                raise CodegenError(
+                    f"expected operators of one opset, got {op_type} of opset {version} among others of {newest}"
+                )
 
     def node(
         self,
@@ -215,15 +234,15 @@ class Graph:
         initializers: Sequence[TensorProto],
         further: Iterable[ValueInfoProto] = (),
     ) -> ModelProto:
+        self._check_versions()
+        opsets = [helper.make_opsetid(*each) for each in self._domains.items()]
         graph: GraphProto = helper.make_graph(
             self._nodes, name, [*self._inputs, *further], self.outputs, initializers
         )
         return helper.make_model(
             graph,
-            opset_imports=[
-                helper.make_opsetid(*each) for each in self._domains.items()
-            ],
-            ir_version=IR_VERSION,
+            opset_imports=opsets,
+            ir_version=helper.find_min_ir_version_for(opsets, ignore_unknown=True),
             producer_name="partita",
         )
 

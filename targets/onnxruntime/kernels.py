@@ -10,18 +10,6 @@ import numpy as np
 
 DType = np.dtype[np.generic]
 
-OPSET = 20
-"""The version of ONNX's operators that models are written in.
-
-It has what `relay` needs as single operators (bitwise operators, padding that wraps, dilated average
-pools, reductions of truth values), and every onnxruntime from 1.18 on runs it.
-"""
-
-IR_VERSION = 9
-"""The version of the file format that goes with the opset."""
-
-_ALL = "float64 float32 int8 int16 int32 int64 uint8 uint16 uint32 uint64"
-
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())

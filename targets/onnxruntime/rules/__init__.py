@@ -7,6 +7,7 @@
 | `reduction` | what combines elements along axes |
 | `tensor`, `indexing` | what moves elements, constants |
 | `nn`, `norm` | convolutions, products, pools; normalization |
+| `opaque` | what relay does not model |
 """
 
 from partita.targets.onnxruntime.rules.binary import BINARY
@@ -14,6 +15,7 @@ from partita.targets.onnxruntime.rules.elementwise import ELEMENTWISE
 from partita.targets.onnxruntime.rules.indexing import INDEXING
 from partita.targets.onnxruntime.rules.nn import NN
 from partita.targets.onnxruntime.rules.norm import NORM
+from partita.targets.onnxruntime.rules.opaque import OPAQUE
 from partita.targets.onnxruntime.rules.reduction import REDUCTION
 from partita.targets.onnxruntime.rules.rule import Rules
 from partita.targets.onnxruntime.rules.tensor import TENSOR
@@ -26,5 +28,6 @@ RULES: Rules = {
     **INDEXING,
     **NN,
     **NORM,
+    **OPAQUE,
 }
 """The rule of each op of relay."""
