@@ -6,6 +6,7 @@
 | `graph` | how a model is put together |
 | `rules` | what each op of relay is in ONNX |
 | `export` | from a function to a model |
+| `emit` | models as text |
 | `backend` | what the driver is told |
 """
 

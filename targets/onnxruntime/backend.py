@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
+from xdsl.utils.target import Target
 
 from partita.dialects.relay import RelayOp
 from partita.shapes import DYNAMIC, element_of, shape_of
@@ -16,6 +17,7 @@ from partita.targets.backend import (
     ExternalModule,
     Reject,
 )
+from partita.targets.onnxruntime.emit import OnnxTextTarget
 from partita.targets.onnxruntime.export import export
 from partita.targets.onnxruntime.kernels import stand_in
 from partita.targets.onnxruntime.rules import RULES
@@ -30,6 +32,8 @@ class OnnxRuntime(ExternalBackend):
     """Whatever onnxruntime can run, also operators that `relay` does not model."""
 
     name: ClassVar[str] = "onnxruntime"
+
+    emitters: ClassVar[tuple[type[Target], ...]] = (OnnxTextTarget,)
 
     providers: tuple[str, ...] = ()
     """Execution providers, such as `CUDAExecutionProvider`, the preferred ones first; if none, the processor's."""
