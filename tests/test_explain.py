@@ -32,7 +32,7 @@ byoc.module @a attributes {target = "a{x=1}"} {
     %w = relay.constant dense<1.0> : tensor<8x4xf32>
     %2 = byoc.composite "a.dense_relu" (%0, %w) {
     ^bb0(%3 : tensor<2x4xf32>, %4 : tensor<8x4xf32>):
-      %5 = relay.dense %3, %4 {partita.origin = "fc"} : (tensor<2x4xf32>, tensor<8x4xf32>) -> tensor<2x8xf32>
+      %5 = relay.dense %3, %4 {byoc.rejected = {"a" = "not alone"}, partita.origin = "fc"} : (tensor<2x4xf32>, tensor<8x4xf32>) -> tensor<2x8xf32>
       %6 = relay.relu %5 : tensor<2x8xf32>
       byoc.yield %6 : tensor<2x8xf32>
     } : (tensor<2x4xf32>, tensor<8x4xf32>) -> tensor<2x8xf32>

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import CallOp as HostCallOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import DiagnosticException
 
 from partita.analysis.cost import macs, nbytes
+from partita.analysis.placement import graphs
 from partita.dialects.byoc import (
     REJECTED,
     ByocModuleOp,
@@ -55,7 +56,7 @@ class OpPlacement:
     """Multiply-accumulates."""
 
     rejections: Mapping[str, str]
-    """By target, why it does not run there; a target that was not asked, or did not refuse, is missing."""
+    """By target, why it does not run there; a target that did not refuse it, or was not asked, is missing."""
 
     inputs: tuple[int, ...]
     """Numbers of the ops whose results it reads."""
@@ -161,10 +162,9 @@ def explain_partitioned(module: ModuleOp, targets: Sequence[str]) -> Explanation
     survey = _Survey(
         {name: _functions(each) for name, each in external_modules(module).items()}
     )
-    for function in module.body.block.ops:
-        if isinstance(function, FuncOp) and not function.is_declaration:
-            survey.visit(function.body.block, _Place(Host.name))
-            survey.count_transfers(function.body.block)
+    for function in graphs(module):
+        survey.visit(function.body.block, _Place(Host.name))
+        survey.count_transfers(function.body.block)
     ops = tuple(survey.ops)
     names = (*(each for each in targets if each != Host.name), Host.name)
     return Explanation(
@@ -234,7 +234,7 @@ class _Survey:
                     self._enter(op.body.block, op.operands, op.results, inner)
                 case CallOp():
                     self._visit_region(op)
-                case _ if not op.has_trait(IsTerminator):
+                case _ if op.results and not isinstance(op, HostCallOp):
                     self._note(op, place)
                 case _:
                     pass
@@ -251,7 +251,11 @@ class _Survey:
                 place.region,
                 place.composite,
                 macs(op),
-                dict(_rejections(op)),
+                {
+                    target: reason
+                    for target, reason in _rejections(op)
+                    if target != place.target
+                },
                 tuple(sorted({each for each in makers if each is not None})),
             )
         )
