@@ -34,7 +34,7 @@ from partita.targets.c.names import Names, comment
 from partita.targets.c.scalar_ops import RULES
 from partita.targets.c.support import Support
 from partita.targets.c.types import BOOL, I64, table
-from partita.targets.c.writer import Writer
+from partita.targets.c.writer import Writer, declaration
 
 STACK_LIMIT = 256 * 1024
 """Bytes of stack that the local buffers of one kernel may take."""
@@ -101,21 +101,19 @@ class _Kernel:
     def emit(self) -> Kernel:
         block = self.function.body.block
         for argument in block.args:
-            hint = self.names.unique(argument.name_hint, "buffer")
+            fallback = "x" if reads_only(argument) else "y"
+            hint = self.names.unique(argument.name_hint, fallback)
             self.buffers[argument] = self.buffer(hint, argument)
         reads = tuple(map(reads_only, block.args))
-        parameters = ", ".join(
+        parameters = [
             self.buffers[each].parameter(constant)
             for each, constant in zip(block.args, reads, strict=True)
-        )
-        static = "static " if self.static else ""
-        declaration = f"{static}void {self.name}({parameters or 'void'})"
-        with self.writer.braces(declaration):
-            for argument in block.args:
-                if argument.first_use is None:
-                    self.writer.line(f"(void){self.buffers[argument].name};")
+        ]
+        opening = declaration(self.name, parameters, self.static)
+        names = [self.buffers[each].name for each in block.args]
+        with self.writer.braces(opening), self.writer.parameters(names):
             self.body(block)
-        return Kernel(self.name, declaration, self.writer.text, reads)
+        return Kernel(self.name, opening, self.writer.text, reads)
 
     def buffer(self, name: str, value: SSAValue) -> Buffer:
         type = buffer_type(value)
@@ -299,13 +297,10 @@ class _Kernel:
         stores = [op for op in block.ops if isinstance(op, tir.StoreOp)]
         movable = len(stores) == 1 and stores[0] is block.last_op
         sum = _sum_of(stores[0]) if movable else None
-        with self.scope():
+        with self.scope(), self.writer.without_unused():
             for op in block.ops:
                 match op:
-                    case arith.AddfOp() | tir.LoadOp() if sum and op in (
-                        sum,
-                        sum.lhs.owner,
-                    ):
+                    case _ if sum and op in (sum, sum.lhs.owner):
                         pass
                     case tir.LoadOp():
                         self.define(op, self.load(op), named=not movable)
@@ -329,7 +324,7 @@ class _Kernel:
         short = once and len(value.text) <= LONG and not is_index and not named
         if value.number is None and not short and not value.is_simple:
             name = self.names.unique(result.name_hint, "v")
-            self.writer.line(f"const {value.type.name} {name} = {value.text};")
+            self.writer.define(name, f"const {value.type.name} {name} = {value.text};")
             value = Value(name, value.type)
         self.values[result] = value
         if is_index:

@@ -49,6 +49,10 @@ class Names:
     def __init__(self, taken: Iterable[str] = ()):
         self._taken = set(taken)
 
+    def inner(self) -> "Names":
+        """Return the names of a scope inside, which hides none of these."""
+        return Names(self._taken)
+
     def unique(self, hint: str | None, fallback: str) -> str:
         """Return a name like a hint that nothing else has."""
         stem = identifier(hint or "", fallback)

@@ -32,7 +32,7 @@ from partita.targets.c.buffers import Buffer
 from partita.targets.c.kernel import Kernel
 from partita.targets.c.names import Names, comment
 from partita.targets.c.types import table
-from partita.targets.c.writer import Writer
+from partita.targets.c.writer import Writer, declaration
 from partita.weights import Weight
 
 SMALL = 16
@@ -113,10 +113,8 @@ class Region:
     @property
     def runner_declaration(self) -> str:
         """The declaration of that function, without a semicolon."""
-        return (
-            f"void {self.runner}(void *const *inputs, void *const *outputs, "
-            "void *const *weights)"
-        )
+        names = ("inputs", "outputs", "weights")
+        return declaration(self.runner, [f"void *const *{each}" for each in names])
 
 
 def is_region(function: FuncOp) -> bool:
@@ -150,9 +148,6 @@ class _Region:
         self.name = name
         self.kernels = kernels
         self.weights = weights
-        self.names = Names(
-            (name, "weights", "arena", *(each.name for each in kernels.values()))
-        )
         self.writer = Writer()
         self.buffers: dict[SSAValue, Buffer] = {}
         self.expressions: dict[SSAValue, str] = {}
@@ -166,14 +161,16 @@ class _Region:
                 f"expected function @{function.sym_name.data} over buffers; "
                 "run lower-te-to-tir,plan-memory first"
             )
+        for op in function.body.block.ops:
+            if isinstance(op, tir.ConstantOp):
+                self.constant(op)
+        self.names = self.weights.names.inner()
+        self.names.unique("weights", "weights")
         types = (*signature.inputs, *signature.outputs)
         parameters = [
             self.parameter(position, type) for position, type in enumerate(types)
         ]
         self.outputs = function.body.block.args[len(signature.inputs) :]
-        for op in function.body.block.ops:
-            if isinstance(op, tir.ConstantOp):
-                self.constant(op)
         count = len(signature.inputs)
         declared = [
             each.buffer.parameter(constant=position < count)
@@ -181,12 +178,10 @@ class _Region:
         ]
         if self.passes_weights:
             declared.append("void *const *weights")
-        declaration = f"void {self.name}({', '.join(declared) or 'void'})"
+        opening = declaration(self.name, declared)
         self.arena()
-        with self.writer.braces(declaration):
-            for argument in function.body.block.args:
-                if argument.first_use is None:
-                    self.writer.line(f"(void){self.expressions[argument]};")
+        names = [each.buffer.name for each in parameters]
+        with self.writer.braces(opening), self.writer.parameters(names):
             for op in function.body.block.ops:
                 self.step(op)
         self.writer.line()
@@ -196,7 +191,7 @@ class _Region:
             tuple(parameters[:count]),
             tuple(parameters[count:]),
             self.passes_weights,
-            declaration,
+            opening,
             "",
         )
         self.runner(region)
@@ -303,17 +298,13 @@ class _Region:
 
     def runner(self, region: Region) -> None:
         """Write the function that takes arrays of pointers."""
-        with self.writer.braces(region.runner_declaration):
-            for name, used in (
-                ("inputs", region.inputs),
-                ("outputs", region.outputs),
-                ("weights", region.has_weights),
-            ):
-                if not used:
-                    self.writer.line(f"(void){name};")
-            arguments = [
-                *(f"inputs[{position}]" for position in range(len(region.inputs))),
-                *(f"outputs[{position}]" for position in range(len(region.outputs))),
-                *(["weights"] if region.has_weights else []),
-            ]
+        arguments = [
+            *(f"inputs[{position}]" for position in range(len(region.inputs))),
+            *(f"outputs[{position}]" for position in range(len(region.outputs))),
+            *(["weights"] if region.has_weights else []),
+        ]
+        with (
+            self.writer.braces(region.runner_declaration),
+            self.writer.parameters(("inputs", "outputs", "weights")),
+        ):
             self.writer.line(f"{region.name}({', '.join(arguments)});")
