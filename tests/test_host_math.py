@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -203,3 +204,11 @@ def test_growing(name: str) -> None:
     x = between(-5, 5, 2_000)
     y = functions("native")(name, 16, x)
     assert all(after >= before * (1 - 1e-6) - 1e-6 for before, after in pairwise(y))
+
+
+def test_bounds_are_stated_once() -> None:
+    """The page on the host has the table of the module."""
+    page = (Path(__file__).parent.parent / "docs" / "host.md").read_text()
+    table = [each for each in (polynomials.__doc__ or "").splitlines() if "|" in each]
+    assert len(table) == len(EXACT) + 2
+    assert "\n".join(table) in page
