@@ -8,9 +8,9 @@ import onnx
 import onnxruntime
 import pytest
 from relay_cases import CASES, Case, Input, assert_close
-from xdsl.dialects.builtin import f32, f64
+from xdsl.dialects.builtin import f32, f64, i32
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.parser import Parser
 
 from partita.dialects import relay
@@ -198,6 +198,83 @@ def test_names_that_meet_are_made_distinct() -> None:
     negative = np.negative(x)
     expected = [x, x, c, negative, negative]
     assert_close(run(parsed(text), [x], expected), expected)
+
+
+def quantized_conv2d(
+    data: SSAValue, zero: SSAValue, weight: SSAValue
+) -> relay.Conv2dOp:
+    """Take zero points off 8-bit images and filters, and convolve them as wider integers."""
+    images = relay.SubtractOp(widened(data), widened(zero))
+    three = relay.ConstantOp.of(np.array(3, np.int32))
+    filters = relay.SubtractOp(widened(weight), three.result)
+    return relay.Conv2dOp(images.result, filters.result, padding=(0, 1, 2, 3))
+
+
+def quantized_dense(data: SSAValue, weight: SSAValue) -> relay.DenseOp:
+    five = relay.ConstantOp.of(np.array(5, np.int32))
+    rows = relay.SubtractOp(widened(data), five.result)
+    return relay.DenseOp(rows.result, widened(weight))
+
+
+def widened(value: SSAValue) -> SSAValue:
+    return relay.CastOp(value, element_type=i32).result
+
+
+BYTES = Input((1, 3, 6, 6), "uint8", 0, 255)
+
+INTEGER_CASES = {
+    "ConvInteger": Case(
+        "quantized",
+        (BYTES, Input((), "uint8", 0, 255), Input((4, 3, 2, 2), "int8", -128, 127)),
+        quantized_conv2d,
+    ),
+    "MatMulInteger": Case(
+        "quantized",
+        (Input((4, 6), "uint8", 0, 255), Input((3, 6), "int8", -128, 127)),
+        quantized_dense,
+    ),
+}
+
+
+@pytest.mark.parametrize("operator", INTEGER_CASES)
+def test_widened_bytes_go_to_integer_operators(operator: str) -> None:
+    """Nothing is left of what widened them."""
+    case = INTEGER_CASES[operator]
+    function, inputs = function_of(case), case.inputs()
+    expected = case.expected(inputs)
+    assert_close(run(function, inputs, expected), expected)
+    nodes = model_of(BACKEND.codegen(function, CONTEXT)).graph.node
+    assert {each.op_type for each in nodes} <= {operator, "Transpose"}
+
+
+def test_zero_points_out_of_range_stay_apart() -> None:
+    """-3 is no zero point of unsigned bytes."""
+
+    def build(data: SSAValue, weight: SSAValue) -> relay.MatmulOp:
+        three = relay.ConstantOp.of(np.array(-3, np.int32))
+        rows = relay.SubtractOp(widened(data), three.result)
+        return relay.MatmulOp(rows.result, widened(weight))
+
+    arguments = (Input((4, 6), "uint8", 0, 255), Input((6, 3), "uint8", 0, 255))
+    case = Case("negative", arguments, build)
+    inputs = case.inputs()
+    expected = case.expected(inputs)
+    assert_close(run(function_of(case), inputs, expected), expected)
+
+
+def test_unused_ops_and_weights_are_dropped() -> None:
+    text = CONVOLUTION.replace("func.return %1, %2", "func.return %image, %image")
+    text = text.replace(
+        "tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>) {",
+        "tensor<1x2x5x6xf32>, tensor<1x2x5x6xf32>) {",
+    )
+    text = text.replace(
+        ": tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>\n}",
+        ": tensor<1x2x5x6xf32>, tensor<1x2x5x6xf32>\n}",
+    )
+    module = BACKEND.codegen(parsed(text), CONTEXT)
+    assert not module.weights
+    assert {each.op_type for each in model_of(module).graph.node} == {"Identity"}
 
 
 def test_weights_are_used_where_they_lie() -> None:

@@ -53,6 +53,7 @@ def export(function: FuncOp) -> ExportedModel:
         if isinstance(results, Value):
             results = (results,)
         values.update(zip(op.results, results, strict=True))
+    graph.finish()
     name = function.sym_name.data
     _check(graph.closed(name))
     return ExportedModel(graph.model(name), graph.weights)

@@ -42,6 +42,11 @@ class Value:
     array: Array | None = field(default=None, compare=False, repr=False)
     """Its elements, where they are known at compile time."""
 
+    narrow: "tuple[Value, Value] | None" = field(
+        default=None, compare=False, repr=False
+    )
+    """Where this is `i32`, widened from 8 bits: what it was widened from, and the zero point that was taken off it."""
+
     @property
     def rank(self) -> int:
         return len(self.shape)
@@ -217,27 +222,50 @@ class Graph:
         code = helper.np_dtype_to_tensor_dtype(dtype)
         return self.nodes("Cast", [value], [(dtype, value.shape)], to=code)[0]
 
+    def finish(self) -> None:
+        """Drop what no output depends on."""
+        needed = {each.name for each in self.outputs}
+        kept: list[NodeProto] = []
+        for node in reversed(self._nodes):
+            if not needed.isdisjoint(node.output):
+                needed.update(node.input)
+                kept.append(node)
+        self._nodes = kept[::-1]
+        self._initializers = [
+            each for each in self._initializers if each.name in needed
+        ]
+        self._weights = {
+            digest: value
+            for digest, value in self._weights.items()
+            if value.name in needed
+        }
+        self.weights = {
+            name: weight for name, weight in self.weights.items() if name in needed
+        }
+
     def model(self, name: str) -> ModelProto:
         """Return the model; the content of weights is left out."""
-        return self._model(name, [*self._initializers, *map(_external, self._stored())])
+        stored = map(_external, self._weights.values())
+        return self._model(name, [*self._initializers, *stored])
 
     def closed(self, name: str) -> ModelProto:
         """Return the model with its weights as inputs: it refers to nothing outside, so that it can be checked."""
-        return self._model(name, self._initializers, map(_info, self._stored()))
-
-    def _stored(self) -> Sequence[Value]:
-        return tuple(self._weights.values())
+        return self._model(name, self._initializers, self._weights.values())
 
     def _model(
         self,
         name: str,
         initializers: Sequence[TensorProto],
-        further: Iterable[ValueInfoProto] = (),
+        further: Iterable[Value] = (),
     ) -> ModelProto:
         self._check_versions()
         opsets = [helper.make_opsetid(*each) for each in self._domains.items()]
         graph: GraphProto = helper.make_graph(
-            self._nodes, name, [*self._inputs, *further], self.outputs, initializers
+            self._nodes,
+            name,
+            [*self._inputs, *map(_info, further)],
+            self.outputs,
+            initializers,
         )
         return helper.make_model(
             graph,

@@ -4,6 +4,8 @@ Quotients and shifts are guarded: onnxruntime ends the process at a division by 
 the width to the processor.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from partita.dialects.relay import (
@@ -32,10 +34,35 @@ from partita.dialects.relay import (
     WhereOp,
 )
 from partita.targets.onnxruntime.graph import BOOL, Graph, Value
+from partita.targets.onnxruntime.kernels import DType
 from partita.targets.onnxruntime.rules.elementwise import converted
 from partita.targets.onnxruntime.rules.rule import Operator, Rules
 
 DOUBLE = np.dtype(np.float64)
+
+
+def _subtract(graph: Graph, _: SubtractOp, lhs: Value, rhs: Value) -> Value:
+    result = graph.node("Sub", lhs, rhs)
+    if lhs.narrow is None or rhs.shape != ():
+        return result
+    data, zero = lhs.narrow
+    taken = _narrow_scalar(graph, rhs, data.dtype)
+    if taken is None or zero.array is None or zero.array.item() != 0:
+        return result
+    return replace(result, narrow=(data, taken))
+
+
+def _narrow_scalar(graph: Graph, value: Value, dtype: DType) -> Value | None:
+    """Return a scalar as one of this 8-bit type, if it is one."""
+    if value.narrow is not None:
+        scalar, zero = value.narrow
+        if zero.array is None or zero.array.item() != 0 or scalar.dtype != dtype:
+            return None
+        return scalar
+    if value.array is None:
+        return None
+    number, range_ = int(value.array.item()), np.iinfo(dtype.name)
+    return graph.scalar(number, dtype) if range_.min <= number <= range_.max else None
 
 
 def _not_equal(graph: Graph, _: NotEqualOp, lhs: Value, rhs: Value) -> Value:
@@ -165,7 +192,7 @@ def _right_shift(graph: Graph, _: RightShiftOp, lhs: Value, rhs: Value) -> Value
 
 BINARY: Rules = {
     AddOp: Operator("Add"),
-    SubtractOp: Operator("Sub"),
+    SubtractOp: _subtract,
     MultiplyOp: Operator("Mul"),
     DivideOp: _divide,
     ModOp: _mod,

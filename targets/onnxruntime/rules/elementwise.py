@@ -1,5 +1,6 @@
 """Ops that make each element from the element of the same index."""
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -137,7 +138,10 @@ def _clip(graph: Graph, op: ClipOp, data: Value) -> Value:
 
 
 def _cast(graph: Graph, op: CastOp, data: Value) -> Value:
-    return converted(graph, data, dtype_of(op.to))
+    result = converted(graph, data, dtype_of(op.to))
+    if data.dtype.name not in ("int8", "uint8") or result.dtype.name != "int32":
+        return result
+    return replace(result, narrow=(data, graph.scalar(0, data.dtype)))
 
 
 def converted(graph: Graph, data: Value, dtype: DType) -> Value:

@@ -1,11 +1,14 @@
 """Convolutions, matrix products and pools.
 
-What onnxruntime has no kernel for, convolutions of integers and of `f64` above all, is written as slices, one
-for each tap of the window, that are multiplied and added: exact, and slow.
+Integers of 8 bits, also those that were widened to `i32` after a zero point was taken off, go to the
+operators that ONNX has for them. What onnxruntime has no kernel for, convolutions of wider integers and of `f64` above
+all, is written as slices, one for each tap of the window, that are multiplied and added: exact, and slow.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -51,34 +54,72 @@ def taps(
             yield r, s, sliced(graph, image, begin, sizes, (1, 1, *strides))
 
 
+MOST_NARROWED = 4096
+"""Constants of more elements than this are not stored a second time, narrower."""
+
+
+def _narrowed(graph: Graph, value: Value) -> tuple[Value, Value] | None:
+    """Return an integer tensor as one of 8 bits and its zero point, `None` if it is not known to be one."""
+    if value.dtype.name in ("int8", "uint8"):
+        return value, graph.scalar(0, value.dtype)
+    array = value.array
+    if value.narrow is not None or array is None or array.size > MOST_NARROWED:
+        return value.narrow
+    for name in ("int8", "uint8"):
+        narrow = array.astype(name)
+        if np.array_equal(narrow, array):
+            return graph.constant(narrow), graph.scalar(0, narrow.dtype)
+    return None
+
+
+def _integer(
+    graph: Graph,
+    op_type: str,
+    lhs: Value,
+    rhs: Value,
+    shape: Shape,
+    **attributes: Any,
+) -> Value | None:
+    """Apply the operator that ONNX has for 8-bit integers, if these are some."""
+    if lhs.dtype.name not in ("int8", "uint8", "int32"):
+        return None
+    first, second = _narrowed(graph, lhs), _narrowed(graph, rhs)
+    if first is None or second is None:
+        return None
+    operands = (first[0], second[0], first[1], second[1])
+    results = [(np.dtype(np.int32), shape)]
+    (total,) = graph.nodes(op_type, operands, results, **attributes)
+    return graph.cast(total, lhs.dtype)
+
+
 def _conv2d(graph: Graph, op: Conv2dOp, data: Value, weight: Value) -> Value:
     if op.kernel_layout is not None:
         weight = relaid(graph, weight, op.kernel_layout.data, "OIHW")
-    if not has_kernel("Conv", data.dtype):
-        return _conv2d_by_taps(graph, op, data, weight)
     _, shape = type_of(op.result)
     padding = ints(op.padding)
     if min(padding) < 0:
         data, padding = _image(graph, data, padding), (0, 0, 0, 0)
-    return graph.node(
-        "Conv",
-        data,
-        weight,
-        shape=shape,
-        strides=ints(op.strides),
-        pads=padding,
-        dilations=ints(op.dilation),
-        group=op.groups.value.data,
-        kernel_shape=weight.shape[2:],
-    )
+    attributes: dict[str, Any] = {
+        "strides": ints(op.strides),
+        "pads": padding,
+        "dilations": ints(op.dilation),
+        "group": op.groups.value.data,
+        "kernel_shape": weight.shape[2:],
+    }
+    if has_kernel("Conv", data.dtype):
+        return graph.node("Conv", data, weight, shape=shape, **attributes)
+    narrow = _integer(graph, "ConvInteger", data, weight, shape, **attributes)
+    return narrow or _conv2d_by_taps(graph, op, data, weight, padding)
 
 
-def _conv2d_by_taps(graph: Graph, op: Conv2dOp, data: Value, weight: Value) -> Value:
+def _conv2d_by_taps(
+    graph: Graph, op: Conv2dOp, data: Value, weight: Value, padding: Sequence[int]
+) -> Value:
     """Add up one matrix product for each tap, `(n, g, k, c) @ (n, g, c, y * x)`."""
     _, (count, features, *spatial) = type_of(op.result)
     groups = op.groups.value.data
     _, channels, *kernel = weight.shape
-    image = _image(graph, data, ints(op.padding))
+    image = _image(graph, data, padding)
     pixels = spatial[0] * spatial[1]
     # (k, c, r, s) to (r, s, k, c), so that one tap is a slice.
     filters = transposed(graph, weight, (2, 3, 0, 1))
@@ -104,11 +145,24 @@ def _dense(graph: Graph, op: DenseOp, data: Value, weight: Value) -> Value:
     _, shape = type_of(op.result)
     if data.dtype.kind == "f":
         return graph.node("Gemm", data, weight, shape=shape, transB=1)
-    return graph.node("MatMul", data, transposed(graph, weight, (1, 0)), shape=shape)
+    if weight.narrow is not None:
+        rows, zero = weight.narrow
+        columns = transposed(graph, rows, (1, 0))
+        wide = graph.cast(columns, weight.dtype)
+        return _product(graph, data, replace(wide, narrow=(columns, zero)), shape)
+    return _product(graph, data, transposed(graph, weight, (1, 0)), shape)
 
 
 def _matmul(graph: Graph, op: MatmulOp, lhs: Value, rhs: Value) -> Value:
-    return graph.node("MatMul", lhs, rhs, shape=type_of(op.result)[1])
+    return _product(graph, lhs, rhs, type_of(op.result)[1])
+
+
+def _product(graph: Graph, lhs: Value, rhs: Value, shape: Shape) -> Value:
+    if min(lhs.rank, rhs.rank) > 1:
+        narrow = _integer(graph, "MatMulInteger", lhs, rhs, shape)
+        if narrow is not None:
+            return narrow
+    return graph.node("MatMul", lhs, rhs, shape=shape)
 
 
 def _max_pool2d(graph: Graph, op: MaxPool2dOp, data: Value) -> Value:
