@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -68,16 +69,20 @@ def onnxruntime_run(model: bytes, inputs: Arrays, threads: int) -> Run:
 
 def tvm_run(model: onnx.ModelProto, inputs: Arrays, threads: int) -> Run:
     """Return a run of Apache TVM (Relax, its default CPU pipeline, not tuned)."""
-    import tvm
-    from tvm import relax
-    from tvm.relax.frontend.onnx import from_onnx
-
-    module = relax.transform.LegalizeOps()(from_onnx(model))
-    executable = tvm.compile(module, target="llvm -mcpu=native")
-    machine = relax.VirtualMachine(executable, tvm.cpu())
-    values = [tvm.runtime.tensor(each) for each in inputs.values()]
+    tvm: Any = import_module("tvm")
+    relax: Any = import_module("tvm.relax")
+    frontend: Any = import_module("tvm.relax.frontend.onnx")
+    module = relax.transform.LegalizeOps()(frontend.from_onnx(model))
+    machine = relax.VirtualMachine(
+        tvm.compile(module, target="llvm -mcpu=native"), tvm.cpu()
+    )
+    values: list[Any] = [tvm.runtime.tensor(each) for each in inputs.values()]
     tvm.get_global_func("runtime.config_threadpool")(1, threads)
-    return lambda: machine["main"](*values)
+
+    def run() -> object:
+        return machine["main"](*values)
+
+    return run
 
 
 def interleaved(runs: Mapping[str, Run], count: int) -> dict[str, float]:

@@ -37,6 +37,14 @@ _PRECEDENCE = {
     AffineBinaryOpKind.CeilDiv: 2,
 }
 
+_DIVISIONS = (
+    AffineBinaryOpKind.Mod,
+    AffineBinaryOpKind.FloorDiv,
+    AffineBinaryOpKind.CeilDiv,
+)
+
+_IRREGULAR = "expected products with and divisions by constants, and divisors above 0"
+
 _TOKEN = {
     AffineBinaryOpKind.Mul: "*",
     AffineBinaryOpKind.Mod: "mod",
@@ -47,13 +55,30 @@ _TOKEN = {
 
 def parse_access(parser: Parser) -> tuple[AffineMap, tuple[SSAValue, ...]]:
     """Parse `[expr, …]` over SSA values; a value that occurs twice is one dimension."""
-    parsed, operands = parser.parse_affine_map_of_ssa_ids()
+    start = parser.pos
+    try:
+        parsed, operands = parser.parse_affine_map_of_ssa_ids()
+    except (NotImplementedError, ZeroDivisionError):
+        parser.raise_error(_IRREGULAR, start, parser.pos)
+    if any(map(_divides_by_none, parsed.results)):
+        parser.raise_error(_IRREGULAR, start, parser.pos)
     count = len(operands)
     dims = [AffineExpr.dimension(i) for i in range(count)]
     results = tuple(
         result.replace_dims_and_symbols((), dims) for result in parsed.results
     )
     return AffineMap(count, 0, results), tuple(operands)
+
+
+def _divides_by_none(expr: AffineExpr) -> bool:
+    """Say whether there is a divisor in an expression that is 0 or below."""
+    return any(
+        isinstance(part, AffineBinaryOpExpr)
+        and part.kind in _DIVISIONS
+        and isinstance(part.rhs, AffineConstantExpr)
+        and part.rhs.value <= 0
+        for part in expr.dfs()
+    )
 
 
 def print_access(

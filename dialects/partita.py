@@ -37,6 +37,9 @@ OFFSET = "partita.offset"
 ARENA = "partita.arena"
 """Integer attribute of the entry over buffers: the size of its arena, in bytes."""
 
+WEIGHTS = "partita.weights"
+"""List attribute of a module over buffers: each weight that is read at run time, once."""
+
 MAX_ORIGINS = 64
 """More nodes than this are not listed in one origin, so that long chains merge in linear time."""
 

@@ -112,8 +112,9 @@ def ctc_text(scores: NDArray[Any], characters: list[str]) -> str:
     """Decode scores (1, time, classes): the best class of each step, repeats and blanks dropped."""
     text: list[str] = []
     last = -1
-    for best in scores.reshape(-1, scores.shape[-1]).argmax(-1):
+    classes: list[int] = scores.reshape(-1, scores.shape[-1]).argmax(-1).tolist()
+    for best in classes:
         if best not in (last, 0):
             text.append(characters[best])
-        last = int(best)
+        last = best
     return "".join(text)

@@ -11,15 +11,17 @@ call has value semantics on tensors, and after `lower-te-to-tir` gets buffers fo
 | `module` | `byoc.module`: the external functions of one target |
 | `call` | `byoc.call`: the call of one of them |
 | `composite` | `byoc.composite`, `byoc.yield`: ops that a back end runs as one |
+| `inlining` | copies of ops in the place of what stands for them, no ops |
 | `binary` | `byoc.binary`: what code generation leaves of a function |
 """
 
 from xdsl.ir import Dialect
 
-from partita.dialects.byoc.annotations import HOST_CODE, REGION, REJECTED, TARGET
+from partita.dialects.byoc.annotations import HOST, HOST_CODE, REGION, REJECTED, TARGET
 from partita.dialects.byoc.binary import BinaryOp, Files, FilesAttr
 from partita.dialects.byoc.call import CallOp, buffer_signature
-from partita.dialects.byoc.composite import CompositeOp, YieldOp, inline_composite
+from partita.dialects.byoc.composite import CompositeOp, YieldOp
+from partita.dialects.byoc.inlining import inline_composite, inline_function
 from partita.dialects.byoc.module import (
     ORIGINALS,
     ByocModuleOp,
@@ -32,6 +34,7 @@ Byoc = Dialect(
 )
 
 __all__ = [
+    "HOST",
     "HOST_CODE",
     "ORIGINALS",
     "REGION",
@@ -48,5 +51,6 @@ __all__ = [
     "buffer_signature",
     "external_modules",
     "inline_composite",
+    "inline_function",
     "target_name",
 ]

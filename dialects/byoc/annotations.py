@@ -11,3 +11,6 @@ REJECTED = "byoc.rejected"
 
 HOST_CODE = "byoc.host_code"
 """Unit attribute of a host function that does what an external one does, where that cannot be loaded."""
+
+HOST = "host"
+"""The target that has no `byoc.module`: an op that is explicitly given to it goes to no other."""

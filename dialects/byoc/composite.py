@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import FunctionType, StringAttr
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
@@ -132,25 +132,3 @@ class YieldOp(IRDLOperation):
 
     def __init__(self, values: Sequence[SSAValue]):
         super().__init__(operands=(values,))
-
-
-def inline_composite(composite: CompositeOp) -> list[Operation]:
-    """Put the ops of a composite in its place, and return them; composites among them stay."""
-    block = composite.body.block
-    values: dict[SSAValue, SSAValue] = dict(
-        zip(block.args, composite.inputs, strict=True)
-    )
-    inlined: list[Operation] = []
-    last = block.last_op
-    assert isinstance(last, YieldOp)
-    assert composite.parent is not None
-    for op in block.ops:
-        if op is not last:
-            clone = op.clone(values)
-            composite.parent.insert_op_before(clone, composite)
-            inlined.append(clone)
-    for old, new in zip(composite.outputs, last.values, strict=True):
-        old.replace_all_uses_with(values[new])
-    composite.detach()
-    composite.erase()
-    return inlined

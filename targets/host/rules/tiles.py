@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from partita.runtime.machine import Machine
 
+PARALLEL_WORK = 16 * 1024
+"""Runs of a block's body below which threads cost more than they give."""
+
 
 @dataclass(frozen=True)
 class Registers:

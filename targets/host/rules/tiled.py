@@ -1,0 +1,144 @@
+"""Reductions in tiles: some rows by some vectors of a result stay in registers until they are complete."""
+
+from dataclasses import dataclass
+from itertools import takewhile
+from math import prod
+
+from xdsl.ir import SSAValue
+
+from partita.targets.host.rules.lanes import Lanes
+from partita.targets.host.rules.nest import Stage
+from partita.targets.host.rules.steps import Steps
+from partita.targets.host.rules.tiles import (
+    PARALLEL_WORK,
+    Registers,
+    Tile,
+    best_tile,
+)
+
+UNROLLED_WINDOW = 32
+"""Taps of a window that is unrolled whole."""
+
+
+@dataclass(frozen=True)
+class _TileLoops:
+    """The spatial loops of a result that is split into tiles."""
+
+    outer: tuple[SSAValue, ...]
+    """From tile to tile, outermost first."""
+
+    inner: tuple[SSAValue, ...]
+    """From register to register of a tile: rows, then vectors."""
+
+    lane: SSAValue
+    """The lanes of a vector."""
+
+    ragged: frozenset[SSAValue]
+    """Outer loops whose last tile is cut short."""
+
+
+def schedule_tiles(
+    steps: Steps,
+    stage: Stage,
+    epilogue: Stage | None,
+    lanes: Lanes,
+    registers: Registers,
+) -> None:
+    """Split the result into tiles of rows by vectors; the reduction runs inside, then the epilogue."""
+    block = steps.block(stage.label)
+    last = steps.block(epilogue.label) if epilogue else steps.cache_write(block)
+    loops = steps.loops(block, stage.names)
+    rank = len(stage.spatial)
+    reduction = loops[rank:]
+    depth = prod(stage.reduction)
+    rows = 1 if lanes.shared is None else stage.spatial[lanes.shared]
+    tile = best_tile(registers, rows, max(1, lanes.extent // lanes.count), depth)
+    tiled = _split(steps, loops[:rank], lanes, tile, rows)
+
+    steps.reorder(*tiled.outer, *reduction, *tiled.inner, tiled.lane)
+    steps.vectorize(tiled.lane)
+    for loop in tiled.inner:
+        steps.unroll(loop)
+    if tiled.outer:
+        steps.reverse_compute_at(last, tiled.outer[-1])
+    steps.set_scope(block)
+    steps.decompose_reduction(block, reduction[0])
+    if lanes.shared is None and depth <= UNROLLED_WINDOW:
+        for loop in reduction:
+            steps.unroll(loop)
+    _schedule_epilogue(steps, stage, last, len(tiled.outer), lanes, tile)
+    if tiled.outer and stage.work >= PARALLEL_WORK:
+        steps.parallel(steps.fuse(*_grid(tiled)))
+
+
+def _split(
+    steps: Steps, spatial: tuple[SSAValue, ...], lanes: Lanes, tile: Tile, rows: int
+) -> _TileLoops:
+    """Split the axis of lanes into vectors, and the one that shares them into rows."""
+    outer = dict(enumerate(spatial))
+    inner: list[SSAValue] = []
+    ragged: set[SSAValue] = set()
+    lane = outer.pop(lanes.axis)
+    vectors: SSAValue | None = None
+    if lanes.extent == lanes.count * tile.vectors:
+        if tile.vectors > 1:
+            middle, lane = steps.split(lane, None, lanes.count)
+            inner.append(middle)
+    else:
+        factors = (tile.vectors, lanes.count) if tile.vectors > 1 else (lanes.count,)
+        vectors, *middle, lane = steps.split(lane, None, *factors, tail="peel")
+        inner += middle
+        if lanes.extent % (lanes.count * tile.vectors):
+            ragged.add(vectors)
+    if lanes.shared is not None and tile.rows > 1:
+        row = outer.pop(lanes.shared)
+        if tile.rows < rows:
+            outer[lanes.shared], row = steps.split(row, None, tile.rows, tail="peel")
+            if rows % tile.rows:
+                ragged.add(outer[lanes.shared])
+        inner.insert(0, row)
+    order = _outer_order(outer, vectors, lanes)
+    return _TileLoops(order, tuple(inner), lane, frozenset(ragged))
+
+
+def _outer_order(
+    outer: dict[int, SSAValue], vectors: SSAValue | None, lanes: Lanes
+) -> tuple[SSAValue, ...]:
+    """Put the loop over vectors where streamed operands stay close: before the axis that shares them."""
+    if vectors is None:
+        return tuple(outer[axis] for axis in sorted(outer))
+    first = lanes.axis if lanes.shared is None else min(lanes.axis, lanes.shared)
+    before = [outer[axis] for axis in sorted(outer) if axis < first]
+    after = [outer[axis] for axis in sorted(outer) if axis >= first]
+    return (*before, vectors, *after)
+
+
+def _grid(tiled: _TileLoops) -> list[SSAValue]:
+    """Return the outer loops that threads share: all but the last, which walks along rows.
+
+    A loop whose last iteration is cut short cannot be fused with others.
+    """
+    whole = takewhile(lambda loop: loop not in tiled.ragged, tiled.outer[:-1])
+    return list(whole) or [tiled.outer[0]]
+
+
+def _schedule_epilogue(
+    steps: Steps, stage: Stage, last: SSAValue, depth: int, lanes: Lanes, tile: Tile
+) -> None:
+    """Vectorize what is done with a finished tile, along the axis that results are contiguous on."""
+    sizes = {lanes.axis: lanes.count * tile.vectors}
+    if lanes.shared is not None and tile.rows > 1:
+        sizes[lanes.shared] = tile.rows
+    if not depth:
+        sizes = dict(enumerate(stage.spatial))
+    axes = sorted(axis for axis, size in sizes.items() if size > 1)
+    names = [stage.names[axis] for axis in axes]
+    loops = steps.loops(last, [*(f"o{i}" for i in range(depth)), *names])
+    if not axes:
+        return
+    axis, loop = axes[-1], loops[-1]
+    size = sizes[axis]
+    if size > lanes.count and size % lanes.count == 0 and axis == lanes.axis:
+        _, loop = steps.split(loop, None, lanes.count)
+    if size >= 4:
+        steps.vectorize(loop)
