@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.target import Target
 
-from partita.dialects.relay import RelayOp
+from partita.dialects.partita import origin_of
+from partita.dialects.relay import ConstantOp, RelayOp
 from partita.errors import CodegenError, OptionError
 from partita.runtime.loaders.c import FUNCTION, MEMBER
 from partita.targets.backend import (
@@ -23,12 +25,16 @@ from partita.targets.c.compiler import Compiler
 from partita.targets.c.emit import CTarget
 from partita.targets.c.lower import PREPARE, lowered
 from partita.targets.c.program import Program, emit_c
+from partita.targets.c.project import NAME, write_project
 from partita.transforms.te_rules import TE_RULES
 
 SOURCE = "module.c"
 """The name under which an artifact keeps the source, for people."""
 
 ARGUMENTS, TABLE = "arguments", "table"
+
+TOLD = 3
+"""Ops of a function that cannot be C, as far as a message names them."""
 
 
 @dataclass(frozen=True)
@@ -65,24 +71,42 @@ class C(ExternalBackend):
     def supports(self, op: Operation) -> Accept | Reject:
         if not isinstance(op, RelayOp):
             return Reject(f"expected a relay op, got {op.name}")
-        if type(op) not in TE_RULES:
+        if type(op) not in TE_RULES and not isinstance(op, ConstantOp):
             return Reject(f"{op.name} has no rule to te")
         return Accept()
 
     def post_partition(self) -> Sequence[ModulePass]:
         return PREPARE
 
-    def program(self, function: FuncOp) -> Program:
-        """Return the C program of a function over tensors, which stays as it is."""
-        return emit_c(lowered(function), self.weights == TABLE)
+    def program(self, function: FuncOp, name: str | None = None) -> Program:
+        """Return the C program of a function over tensors, which stays as it is; it may be called otherwise."""
+        return emit_c(lowered(function, name), self.weights == TABLE)
 
     def codegen(self, function: FuncOp, context: CodegenContext) -> ExternalModule:
         program = self.program(function)
-        if len(program.regions) != 1:
-            raise CodegenError(f"expected one function, got {len(program.regions)}")
+        (region,) = program.regions
         content = self.compiler.compile(program.source, context.machine)
         return ExternalModule(
             {MEMBER: content, SOURCE: program.source.encode()},
             program.weights,
-            {FUNCTION: program.regions[0].runner},
+            {FUNCTION: region.runner},
         )
+
+    def write_project(self, function: FuncOp, directory: Path) -> None:
+        """Write the folder of a function of graph ops: sources, a program that runs them, a Makefile.
+
+        Raises `CodegenError`, and leaves nothing behind, if ops of it cannot be C.
+        """
+        rejected = [
+            f"{op.name}{f' (from {origin})' if (origin := origin_of(op)) else ''}: {answer.reason}"
+            for op in function.body.block.ops
+            if not isinstance(op, ReturnOp)
+            and isinstance(answer := self.supports(op), Reject)
+        ]
+        if rejected:
+            more = f" and {len(rejected) - TOLD} more" if len(rejected) > TOLD else ""
+            raise CodegenError(
+                f"function @{function.sym_name.data} cannot be C as a whole: "
+                f"{'; '.join(rejected[:TOLD])}{more}"
+            )
+        write_project(self.program(function, NAME), directory, self.cc, self.flags)

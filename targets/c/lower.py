@@ -1,7 +1,7 @@
 """From a function of graph ops to functions over buffers, as C is written from."""
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp, UnitAttr
+from xdsl.dialects.builtin import Builtin, ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import Func, FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
@@ -35,14 +35,17 @@ LOWER: tuple[ModulePass, ...] = (
 """From relay to buffers."""
 
 
-def lowered(function: FuncOp) -> list[FuncOp]:
+def lowered(function: FuncOp, name: str | None = None) -> list[FuncOp]:
     """Return the kernels and the function that calls them, for a function of relay, which stays as it is.
 
+    The function that calls is called `name`, or as the one that is given.
     Raises `CodegenError` with the reason of a pass that refuses.
     """
     entry = function.clone()
     entry.attributes[ENTRY] = UnitAttr()
     entry.properties.pop("sym_visibility", None)
+    if name is not None:
+        entry.properties["sym_name"] = StringAttr(name)
     module = ModuleOp([entry])
     try:
         Pipeline(LOWER).apply(_context(), module)

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from partita.analysis.over_buffers import check_over_buffers
 from partita.dialects.partita import KERNEL
-from partita.dialects.relay import RelayOp
-from partita.dialects.te import ComputeOp
 from partita.errors import CodegenError
 from partita.targets.c.kernel import Kernel, emit_kernel
 from partita.targets.c.names import Names
@@ -45,7 +44,7 @@ def emit_c(functions: Sequence[FuncOp], weights_as_tables: bool = False) -> Prog
     """
     functions = [each for each in functions if not each.is_declaration]
     for each in functions:
-        check_level(each)
+        check_over_buffers(each)
     names, support = Names(), Support()
     regions = [each for each in functions if is_region(each)]
     kernels: dict[str, Kernel] = {}
@@ -98,23 +97,3 @@ def functions_of(module: ModuleOp) -> list[FuncOp]:
     if not functions:
         raise CodegenError("expected functions to make C of, got none")
     return functions
-
-
-def check_level(function: FuncOp) -> None:
-    """Refuse a function that is not over buffers yet, and say what makes it so."""
-    place = f"expected function @{function.sym_name.data} over buffers"
-    for op in function.body.block.ops:
-        if isinstance(op, RelayOp):
-            passes = "lower-relay-to-te,lower-te-to-tir"
-            raise CodegenError(f"{place}, got {op.name}; run {passes} first")
-        if isinstance(op, ComputeOp):
-            raise CodegenError(f"{place}, got {op.name}; run lower-te-to-tir first")
-    for type in function.function_type.inputs:
-        if not isinstance(type, MemRefType):
-            raise CodegenError(
-                f"{place}, got an argument of type {type}; run lower-te-to-tir first"
-            )
-    if len(function.function_type.outputs):
-        raise CodegenError(
-            f"{place}, got a result of type {function.function_type.outputs.data[0]}"
-        )

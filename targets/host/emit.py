@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import IO
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.target import Target
 
+from partita.analysis.over_buffers import check_over_buffers
 from partita.dialects.partita import KERNEL
-from partita.dialects.relay import RelayOp
-from partita.dialects.te import ComputeOp
 from partita.errors import CodegenError
 from partita.targets.host.kernel import emit_kernel, join_texts, symbol_of
 from partita.targets.host.native import Compiler
@@ -58,25 +57,5 @@ def llvm_text(module: ModuleOp) -> str:
     if not kernels:
         raise CodegenError("expected functions to make host code of, got none")
     for each in kernels:
-        _check_level(each)
+        check_over_buffers(each)
     return join_texts([emit_kernel(each, symbol_of(each)) for each in kernels])
-
-
-def _check_level(function: FuncOp) -> None:
-    """Refuse a function that is not over buffers yet, and say what makes it so."""
-    place = f"expected function @{function.sym_name.data} over buffers"
-    for op in function.body.block.ops:
-        if isinstance(op, RelayOp):
-            passes = "lower-relay-to-te,lower-te-to-tir"
-            raise CodegenError(f"{place}, got {op.name}; run {passes} first")
-        if isinstance(op, ComputeOp):
-            raise CodegenError(f"{place}, got {op.name}; run lower-te-to-tir first")
-    for type in function.function_type.inputs:
-        if not isinstance(type, MemRefType):
-            raise CodegenError(
-                f"{place}, got an argument of type {type}; run lower-te-to-tir first"
-            )
-    if len(function.function_type.outputs):
-        raise CodegenError(
-            f"{place}, got a result of type {function.function_type.outputs.data[0]}"
-        )
