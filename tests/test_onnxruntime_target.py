@@ -1,5 +1,6 @@
 """The `onnxruntime` back end: what models say, that they mean what relay means, and what is refused."""
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -7,7 +8,9 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from hypothesis import given, settings
 from relay_cases import CASES, Case, Input, assert_close
+from relay_cases.graphs import graphs
 from xdsl.dialects.builtin import f32, f64, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
@@ -15,7 +18,7 @@ from xdsl.parser import Parser
 
 from partita.dialects import relay
 from partita.driver import context
-from partita.errors import ArtifactError
+from partita.errors import ArtifactError, OptionError
 from partita.interpreters.scalar import Array
 from partita.runtime import Machine
 from partita.runtime.loaders import find_loader
@@ -26,6 +29,9 @@ from partita.targets.onnxruntime import OnnxRuntime
 from partita.targets.onnxruntime.rules import RULES
 
 BACKEND = OnnxRuntime(threads=1)
+
+EXAMPLES = 1000 if os.environ.get("PARTITA_FULL") else 50
+"""Random graphs."""
 
 CONTEXT = CodegenContext(Machine.host())
 
@@ -322,3 +328,26 @@ def test_runs_again_on_other_arrays(element: object) -> None:
         inputs[0][:] = np.negative(inputs[0])
         loaded(inputs, outputs)
         assert_close(outputs, case.expected(inputs))
+
+
+def test_takes_only_the_ops_that_it_is_told() -> None:
+    backend = OnnxRuntime(ops=("relay.exp",))
+    exp, relu = (
+        body(function_of(Case("", (Input((3,)),), op)))[0]
+        for op in (relay.ExpOp, relay.ReluOp)
+    )
+    assert backend.supports(exp) == Accept()
+    assert backend.supports(relu) == Reject(
+        "relay.relu is not among the ops that this target may take"
+    )
+    with pytest.raises(OptionError, match=r"got relay\.exq; did you mean relay\.exp\?"):
+        OnnxRuntime(ops=("relay.exq",))
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(graphs())
+def test_random_graphs(case: Case) -> None:
+    inputs = case.inputs()
+    expected = case.expected(inputs)
+    results = run(function_of(case), inputs, expected)
+    assert_close(results, expected, case.slack(inputs))

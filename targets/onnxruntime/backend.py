@@ -8,7 +8,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.utils.target import Target
 
-from partita.dialects.relay import RelayOp
+from partita.dialects.relay import ConstantOp, RelayOp
+from partita.errors import OptionError, did_you_mean
 from partita.shapes import DYNAMIC, element_of, shape_of
 from partita.targets.backend import (
     Accept,
@@ -41,6 +42,17 @@ class OnnxRuntime(ExternalBackend):
     threads: int = 0
     """How many threads a region uses; 0 is one for each processor core that the process may use."""
 
+    ops: tuple[str, ...] = ()
+    """The ops that it takes, such as `relay.onnx_node`; all that it can run if none are given."""
+
+    def __post_init__(self) -> None:
+        known = sorted(op.name for op in RULES)
+        for each in self.ops:
+            if each not in known:
+                raise OptionError(
+                    f"expected ops of target {self.name}, got {each}{did_you_mean(each, known)}"
+                )
+
     def unavailable(self) -> str | None:
         if find_spec("onnxruntime") is None:
             return "onnxruntime is not installed; install partita[onnxruntime]"
@@ -50,6 +62,8 @@ class OnnxRuntime(ExternalBackend):
         rule = RULES.get(type(op)) if isinstance(op, RelayOp) else None
         if rule is None:
             return Reject(f"{op.name} cannot be written in ONNX")
+        if self.ops and op.name not in self.ops and not isinstance(op, ConstantOp):
+            return Reject(f"{op.name} is not among the ops that this target may take")
         for each in (*op.operands, *op.results):
             if DYNAMIC in shape_of(each):
                 return Reject(f"expected static shapes, got {each.type}")
