@@ -13,7 +13,8 @@ from onnx import external_data_helper, helper, numpy_helper
 from xdsl.dialects.builtin import ModuleOp
 
 from partita.errors import ModelError, OptionError, PartitaError
-from partita.frontends.onnx import import_onnx, parse_shape
+from partita.frontends.onnx import SHAPE_EXAMPLE, import_onnx
+from partita.shapes import parse_shapes
 
 HEADER = '<ir_version: 8, opset_import: ["" : 17]>'
 
@@ -366,10 +367,54 @@ def test_shapes_that_do_not_fit(
     assert str(caught.value) == expected
 
 
-@pytest.mark.parametrize("text", ["x", "=1", "x=1xa", "x=-1", "x=1x", "x=1,2"])
+@pytest.mark.parametrize(
+    ("shapes", "expected"),
+    [
+        ({"N": 2}, "expected the shape of N as integers such as (1, 3), got 2"),
+        (
+            {"N": (2.5,)},
+            "expected the shape of N as integers such as (1, 3), got (2.5,)",
+        ),
+        ({"N": (-1,)}, "expected extents of N from 0 to 140737488355328, got -1"),
+        (
+            {"x": (1, 2, 10**30)},
+            "expected extents of x from 0 to 140737488355328, got 1" + "0" * 30,
+        ),
+    ],
+)
+def test_shapes_that_are_none(
+    shapes: dict[str, tuple[int, ...]], expected: str
+) -> None:
+    model = onnx.parser.parse_model(
+        HEADER + "g (float[N,M,4] x) => (float[] y) { y = Relu (x) }"
+    )
+    with pytest.raises(OptionError) as caught:
+        import_onnx(model, shapes)
+    assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["x", "=1", "x=1xa", "x=-1", "x=1x", "x=1,2", "x=\u00b2", "x=\u0663"]
+)
 def test_shape_text(text: str) -> None:
-    with pytest.raises(OptionError, match="expected a shape such as x=1x3x224x224"):
-        parse_shape(text)
+    with pytest.raises(OptionError) as caught:
+        parse_shapes([text], SHAPE_EXAMPLE)
+    assert str(caught.value) == (
+        f"expected a shape such as x=1x3x224x224, or an extent such as N=1, got {text!r}"
+    )
+
+
+def test_shape_texts() -> None:
+    texts = [" x=1x3 ", "N=4", "a=b=0", "s=", "t=scalar"]
+    assert parse_shapes(texts, SHAPE_EXAMPLE) == {
+        "x": (1, 3),
+        "N": (4,),
+        "a=b": (0,),
+        "s": (),
+        "t": (),
+    }
+    with pytest.raises(OptionError, match="expected one shape of N, got two"):
+        parse_shapes(["N=1", "x=3", "N=1"], SHAPE_EXAMPLE)
 
 
 def test_function_that_calls_itself() -> None:

@@ -14,6 +14,7 @@ from xdsl.dialects.func import Func
 from xdsl.dialects.math import Math
 from xdsl.dialects.memref import MemRef
 from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
 
 from partita.analysis.verification import verify
 from partita.dialects import ALL_DIALECTS
@@ -199,3 +200,25 @@ def test_what_was_not_written_shows() -> None:
         """
     )
     assert found.tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize(
+    "index", ["%a * %b", "%a floordiv %b", "%a mod 0", "%a floordiv 0", "3 ceildiv 0"]
+)
+def test_indices_that_are_not_affine(index: str) -> None:
+    with pytest.raises(ParseError, match="expected products with and divisions by"):
+        run(
+            f"""
+func.func @f(%x : memref<4x4xf32>, %y : memref<4x4xf32>) {{
+  tir.for %i = 0 to 4 {{
+    tir.for %j = 0 to 4 {{
+      tir.block "copy" spatial (%a in 4, %b in 4) at [%i, %j] {{
+        %v = tir.load %x[%a, {index}] : memref<4x4xf32>
+        tir.store %v, %y[%a, %b] : memref<4x4xf32>
+      }}
+    }}
+  }}
+  func.return
+}}
+"""
+        )

@@ -11,7 +11,8 @@ from partita.analysis.weights import attach_weights
 from partita.driver import context, load_onnx
 from partita.errors import IRError, OptionError
 from partita.frontends import ALL_FRONTENDS
-from partita.frontends.onnx import parse_shape
+from partita.frontends.onnx import SHAPE_EXAMPLE
+from partita.shapes import parse_shapes
 from partita.tools.ir_text import decode_ir
 from partita.weights import WeightFile
 
@@ -37,7 +38,7 @@ def read_model(path: Path, shapes: Sequence[str], weights: Path | None) -> Model
 
     Raises a `PartitaError`, or xDSL's `ParseError`, for what cannot be read.
     """
-    given = dict(parse_shape(text) for text in shapes)
+    given = parse_shapes(shapes, SHAPE_EXAMPLE)
     suffixes = [IR_SUFFIX, *(f".{each.name}" for each in ALL_FRONTENDS)]
     if path.suffix not in suffixes:
         raise OptionError(

@@ -1,6 +1,5 @@
 """Fix dynamic dimensions of a model's inputs."""
 
-import re
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -15,20 +14,16 @@ from xdsl.utils.hints import isa
 from partita.analysis.diagnostics import fail
 from partita.analysis.entry import entry_of
 from partita.dialects.relay import RelayOp
+from partita.errors import OptionError
 from partita.interpreters.module import argument_names
-from partita.shapes import DYNAMIC, Shape, shape_of, tensor_of, tensor_type
-
-SHAPE = re.compile(r"(?P<name>.+)=(?P<extents>\d+(?:x\d+)*|scalar)")
-
-
-def parse_shape(text: str) -> tuple[str, Shape]:
-    """Read `x=1x3x224x224`, or `x=scalar`; raise `ValueError` for anything else."""
-    match = SHAPE.fullmatch(text.strip())
-    if match is None:
-        raise ValueError(f"expected a shape such as x=1x3x224x224, got {text!r}")
-    extents = match["extents"]
-    shape = () if extents == "scalar" else tuple(map(int, extents.split("x")))
-    return match["name"], shape
+from partita.shapes import (
+    DYNAMIC,
+    Shape,
+    parse_shapes,
+    shape_of,
+    tensor_of,
+    tensor_type,
+)
 
 
 @dataclass(frozen=True)
@@ -84,20 +79,17 @@ class SpecializeShapesPass(ModulePass):
     def _shapes(self, function: FuncOp) -> dict[str, Shape]:
         """Read the option; every name in it is an argument's."""
         names = argument_names(function)
-        shapes: dict[str, Shape] = {}
-        for text in ";".join(self.shapes).split(";"):
-            if not text.strip():
-                continue
-            try:
-                name, shape = parse_shape(text)
-            except ValueError as error:
-                fail(function, str(error))
+        texts = filter(str.strip, ";".join(self.shapes).split(";"))
+        try:
+            shapes = parse_shapes(texts, "x=1x3x224x224")
+        except OptionError as error:
+            fail(function, str(error))
+        for name in shapes:
             if name not in names:
                 fail(
                     function,
                     f"expected shapes of arguments {', '.join(names)}, got one of {name}",
                 )
-            shapes[name] = shape
         return shapes
 
 

@@ -1,6 +1,6 @@
 """Compile a module: run the passes, make code, and put an executable together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from os import PathLike
 from pathlib import Path
@@ -12,22 +12,30 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
-from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
+from xdsl.utils.exceptions import DiagnosticException
 from xdsl.utils.hints import isa
 
 from partita.analysis.entry import entry_of
 from partita.analysis.verification import verify
+from partita.dialects.byoc import HOST_CODE, BinaryOp, external_modules
 from partita.dialects.partita import ENTRY, KERNEL
-from partita.driver.pipelines import Insertion, full_pipeline, insert
-from partita.errors import OptionError, PassError, did_you_mean
+from partita.driver.pipelines import (
+    ExternalPolicy,
+    Insertion,
+    full_pipeline,
+    host_among,
+    insert,
+    partition_pipeline,
+)
+from partita.errors import PassError
 from partita.frontends.onnx import import_onnx
-from partita.runtime import Artifact, Executable, Machine
-from partita.shapes import DYNAMIC
-from partita.targets import ALL_BACKENDS, Backend, Host
+from partita.runtime import Artifact, Executable, ExternalStep, Machine
+from partita.shapes import DYNAMIC, check_shapes
+from partita.targets import Backend
 from partita.targets.backend import CodegenContext, Progress, silent
 from partita.targets.host.plan import build_plan
-from partita.transforms.options import configure, problem
+from partita.targets.partition.codegen_externals import warn
+from partita.targets.registry import make_backends
 from partita.transforms.pipeline import Observer, Pipeline, Verifier, parse_passes
 from partita.transforms.specialize_shapes import SpecializeShapesPass
 
@@ -65,39 +73,6 @@ def load_onnx(
     return import_onnx(model, shapes)
 
 
-def make_backend(spec: Backend | str) -> Backend:
-    """Return a back end, from itself or from text such as `host{cache="none"}`.
-
-    Raises `OptionError` for a name or an option that does not exist.
-    """
-    if isinstance(spec, Backend):
-        return spec
-    kinds = {kind.name: kind for kind in ALL_BACKENDS}
-    try:
-        parsed = parse_spec(spec)
-    except ArgSpecParseError as error:
-        raise OptionError(f"cannot read target {spec!r}: {problem(error)}") from None
-    if parsed.name not in kinds:
-        raise OptionError(
-            f"unknown target {parsed.name}{did_you_mean(parsed.name, kinds)}; "
-            f"choose from {', '.join(kinds)}"
-        )
-    return configure(kinds[parsed.name], parsed, f"target {parsed.name}")
-
-
-def choose_host(targets: Sequence[Backend | str]) -> Host:
-    """Return the host among the targets, with its defaults if it is not named.
-
-    Raises `OptionError` for a target given twice.
-    """
-    backends = [make_backend(each) for each in targets]
-    names = [each.name for each in backends]
-    for name in names:
-        if names.count(name) > 1:
-            raise OptionError(f"expected each target once, got {name} twice")
-    return next((each for each in backends if isinstance(each, Host)), Host())
-
-
 def prepare(
     module: ModuleOp,
     targets: Sequence[Backend | str] = (),
@@ -106,6 +81,7 @@ def prepare(
     shapes: Shapes | None = None,
     entry: str | None = None,
     machine: Machine | None = None,
+    policy: ExternalPolicy = ExternalPolicy(),  # noqa: B008
 ) -> tuple[ModulePass, ...]:
     """Verify a module and mark its entry; return the passes that compile it, in order.
 
@@ -114,10 +90,52 @@ def prepare(
     """
     verify(module)
     mark_entry(module, entry_of(module, entry))
-    passes = full_pipeline(choose_host(targets), module, machine or Machine.host())
-    if shapes or _has_dynamic_arguments(module):
-        passes = (SpecializeShapesPass(_texts(shapes or {})), *passes)
+    passes = (
+        *_specialization(module, shapes),
+        *full_pipeline(
+            make_backends(targets), module, machine or Machine.host(), policy
+        ),
+    )
     return insert(passes, insertions, multiverse().all_passes)
+
+
+def partition(
+    model: Model,
+    targets: Sequence[Backend | str],
+    *,
+    shapes: Shapes | None = None,
+    entry: str | None = None,
+) -> ModuleOp:
+    """Divide a model's graph between targets, and return the module; a module that is given stays as it is.
+
+    Each target's part is in a `byoc.module`; ops say why targets rejected them. Arguments and
+    errors are those of `compile`.
+    """
+    module, shapes = _load(model, shapes)
+    try:
+        verify(module)
+        mark_entry(module, entry_of(module, entry))
+        passes = (
+            *_specialization(module, shapes),
+            *partition_pipeline(make_backends(targets)),
+        )
+        Pipeline(passes, (Verifier(),)).apply(context(), module)
+    except DiagnosticException as error:
+        raise told(error) from error
+    return module
+
+
+def _load(model: Model, shapes: Shapes | None) -> tuple[ModuleOp, Shapes | None]:
+    """Return a module of one's own, and the shapes that it does not have yet."""
+    if isinstance(model, ModuleOp):
+        return model.clone(), shapes
+    return load_onnx(model, shapes), None
+
+
+def _specialization(module: ModuleOp, shapes: Shapes | None) -> tuple[ModulePass, ...]:
+    if shapes or _has_dynamic_arguments(module):
+        return (SpecializeShapesPass(_texts(shapes or {})),)
+    return ()
 
 
 def compile(
@@ -129,6 +147,8 @@ def compile(
     insertions: Sequence[Insertion] = (),
     observers: Sequence[Observer] = (),
     progress: Progress = silent,
+    on_external_failure: str = "host",
+    keep_host_fallback: bool = False,
     threads: int | None = None,
 ) -> Executable:
     """Compile a model for this machine, and return what runs it.
@@ -137,6 +157,11 @@ def compile(
     `host{cache="none"}`; `shapes` makes dynamic inputs static, `entry` chooses among several
     functions, `insertions` puts passes of the caller's among ours, `observers` see every pass,
     and `progress` is told how many kernels are done. A run uses at most `threads` threads.
+
+    Targets named first take first what they support, and the host takes the rest. If one cannot
+    compile what it took, the host runs it and a Python warning says so, or with
+    `on_external_failure="error"` that is an error. With `keep_host_fallback` the executable also
+    holds code of the host for all of it, for where a module cannot be loaded.
 
     Raises a `PartitaError`: `ModelError` for a model that cannot be read, `OptionError` for
     options, `PassError` or `CodegenError` where a pass or code generation cannot go on.
@@ -149,6 +174,8 @@ def compile(
         insertions=insertions,
         observers=observers,
         progress=progress,
+        on_external_failure=on_external_failure,
+        keep_host_fallback=keep_host_fallback,
     )
     return Executable(artifact, threads=threads)
 
@@ -163,21 +190,28 @@ def compile_artifact(
     insertions: Sequence[Insertion] = (),
     observers: Sequence[Observer] = (),
     progress: Progress = silent,
+    on_external_failure: str = "host",
+    keep_host_fallback: bool = False,
+    tell: Callable[[str], None] = warn,
 ) -> Artifact:
     """Compile a model to what an artifact file holds, for a machine that need not be this one.
 
-    Other arguments and errors are those of `compile`. An artifact can be written anywhere, and
-    run where its machine is.
+    `tell` gets what would be a warning. Other arguments and errors are those of `compile`. An
+    artifact can be written anywhere, and run where its machine is.
     """
     machine = machine or Machine.host()
-    backend = choose_host(targets)
-    if isinstance(model, ModuleOp):
-        module = model.clone()
-    else:
-        module, shapes = load_onnx(model, shapes), None
+    backends = make_backends(targets)
+    module, shapes = _load(model, shapes)
+    policy = ExternalPolicy(on_external_failure, keep_host_fallback, tell, progress)
     try:
         passes = prepare(
-            module, targets, insertions, shapes=shapes, entry=entry, machine=machine
+            module,
+            backends,
+            insertions,
+            shapes=shapes,
+            entry=entry,
+            machine=machine,
+            policy=policy,
         )
         graph = str(module)
         Pipeline(passes, (_verifier(passes, insertions), *observers)).apply(
@@ -185,11 +219,18 @@ def compile_artifact(
         )
     except DiagnosticException as error:
         raise told(error) from error
-    return _assemble(module, backend, machine, graph, progress)
+    return _assemble(module, backends, machine, graph, progress)
 
 
 BOUNDARIES = frozenset(
-    ("fuse-ops", "lower-relay-to-te", "lower-te-to-tir", "apply-schedules")
+    (
+        "partition-graph",
+        "codegen-externals",
+        "fuse-ops",
+        "lower-relay-to-te",
+        "lower-te-to-tir",
+        "apply-schedules",
+    )
 )
 """Passes after which a level is left; what they leave is verified."""
 
@@ -217,6 +258,7 @@ def mark_entry(module: ModuleOp, entry: FuncOp) -> None:
 
 def _texts(shapes: Shapes) -> tuple[str, ...]:
     """Write shapes as the option of `specialize-shapes`."""
+    check_shapes(shapes)
     return tuple(
         f"{name}={'x'.join(map(str, shape)) or 'scalar'}"
         for name, shape in shapes.items()
@@ -239,29 +281,52 @@ def told(error: DiagnosticException) -> PassError:
 
 
 def _assemble(
-    module: ModuleOp, host: Host, machine: Machine, graph: str, progress: Progress
+    module: ModuleOp,
+    backends: Sequence[Backend],
+    machine: Machine,
+    graph: str,
+    progress: Progress,
 ) -> Artifact:
-    """Make code of every kernel, and put it together with the plan and the weights."""
+    """Make code of every kernel, and put it together with the plan, the weights and other targets' modules."""
+    host = host_among(backends)
     entry = entry_of(module)
-    kernels = [
-        each
-        for each in module.body.block.ops
-        if isinstance(each, FuncOp) and KERNEL in each.attributes
-    ]
+    functions = [each for each in module.body.block.ops if isinstance(each, FuncOp)]
+    kernels = [each for each in functions if KERNEL in each.attributes]
     code = host.codegen(kernels, CodegenContext(machine, progress))
+    binaries = {
+        (target, name): each
+        for target, external in external_modules(module).items()
+        for name, each in external.functions.items()
+        if isinstance(each, BinaryOp)
+    }
     program = build_plan(
         entry,
         {
             kernel.sym_name.data: each
             for kernel, each in zip(kernels, code, strict=True)
         },
+        binaries,
+        {
+            each.sym_name.data: each
+            for each in functions
+            if HOST_CODE in each.attributes
+        },
     )
+    called = [each for each in program.plan.steps if isinstance(each, ExternalStep)]
+    others = (each.name for each in backends if each.name != host.name)
     return Artifact(
         program.plan,
         machine,
         {each.member: each.content for each in code},
         program.weights,
         entry=entry.sym_name.data,
-        targets=(host.name,),
+        targets=(host.name, *others),
         graph=graph,
+        modules={
+            f"{step.folder}{name}": content
+            for step in called
+            for name, content in binaries[step.target, step.function]
+            .files.data.content()
+            .items()
+        },
     )

@@ -16,6 +16,6 @@ that the arithmetic of shapes leaves no ops behind, and converters see the shape
 
 from partita.frontends.onnx.frontend import ONNXFrontend, ONNXTextFrontend
 from partita.frontends.onnx.importer import import_onnx
-from partita.frontends.onnx.shapes import parse_shape
+from partita.frontends.onnx.shapes import SHAPE_EXAMPLE
 
-__all__ = ["ONNXFrontend", "ONNXTextFrontend", "import_onnx", "parse_shape"]
+__all__ = ["SHAPE_EXAMPLE", "ONNXFrontend", "ONNXTextFrontend", "import_onnx"]

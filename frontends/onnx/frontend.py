@@ -9,8 +9,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.frontend import Frontend
 
 from partita.frontends.onnx.importer import import_source
-from partita.frontends.onnx.shapes import parse_shape
+from partita.frontends.onnx.shapes import SHAPE_EXAMPLE
 from partita.frontends.onnx.source import Source, parse_bytes, parse_text
+from partita.shapes import parse_shapes
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,8 @@ class ONNXFrontend(Frontend):
 
     def parse(self, ctx: Context, input: IO[bytes], input_name: str) -> ModuleOp:
         texts = (self.shape,) if isinstance(self.shape, str) else self.shape
-        shapes = dict(parse_shape(text) for text in texts)
-        return import_source(self.read(input.read(), input_name), shapes)
+        source = self.read(input.read(), input_name)
+        return import_source(source, parse_shapes(texts, SHAPE_EXAMPLE))
 
     def read(self, content: bytes, name: str) -> Source:
         """Parse the content of a file; external data is relative to its folder."""

@@ -6,23 +6,16 @@ from difflib import get_close_matches
 import onnx
 from xdsl.dialects.builtin import AnyTensorType
 
-from partita.errors import ModelError, OptionError
+from partita.errors import ModelError
 from partita.frontends.onnx.tensors import element_of_code, type_name
-from partita.shapes import DYNAMIC, Shape, tensor_of
+from partita.shapes import DYNAMIC, check_shapes, tensor_of
 
 Shapes = Mapping[str, Sequence[int]]
 """By name of an input its shape, by name of a symbolic dimension its one extent."""
 
 
-def parse_shape(text: str) -> tuple[str, Shape]:
-    """Read `x=1x3x224x224` or `N=1`; `x=` is a scalar. Raises `OptionError`."""
-    name, equals, extents = text.rpartition("=")
-    parts = extents.split("x") if extents else []
-    if not name or not equals or not all(part.isdecimal() for part in parts):
-        raise OptionError(
-            f"expected a shape such as x=1x3x224x224, or an extent such as N=1, got {text!r}"
-        )
-    return name, tuple(int(part) for part in parts)
+SHAPE_EXAMPLE = "x=1x3x224x224, or an extent such as N=1"
+"""How `--shape` is written."""
 
 
 def input_types(
@@ -32,6 +25,7 @@ def input_types(
 
     What else `shapes` may name is in `others`.
     """
+    check_shapes(shapes)
     names = {each.name for each in inputs}
     symbols = {
         dim.dim_param
@@ -89,7 +83,7 @@ def _extent(dim: onnx.TensorShapeProto.Dimension, shapes: Shapes) -> int:
         return DYNAMIC
     if len(extent) != 1:
         raise ModelError(
-            f"expected one extent for dimension {dim.dim_param}, got {shape_text(extent)}"
+            f"expected one extent for dimension {dim.dim_param}, got {shape_text(extent) or 'none'}"
         )
     return extent[0]
 
