@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Dialect, Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpecConvertible
 from xdsl.utils.target import Target
@@ -107,6 +107,9 @@ class Backend(ArgSpecConvertible, ABC):
     """
 
     name: ClassVar[str]
+
+    dialects: ClassVar[tuple[Dialect, ...]] = ()
+    """What it adds to the dialects that exist."""
 
     passes: ClassVar[tuple[type[ModulePass], ...]] = ()
     """What it adds to the passes that exist."""

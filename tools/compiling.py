@@ -16,6 +16,7 @@ from partita.tools.observers import IRWriter, Stopwatch
 from partita.tools.outputs import check_writable
 from partita.tools.progress import ProgressDisplay
 from partita.tools.tables import size
+from partita.transforms.options import spelled
 from partita.transforms.pipeline import Observer
 
 
@@ -68,7 +69,7 @@ def compile_file(request: CompileRequest) -> None:
                 entry=request.entry,
                 machine=machine,
             )
-            print(",\n".join(map(str, passes)), flush=True)
+            print(",\n".join(map(spelled, passes)), flush=True)
         if request.output is None:
             return
         with stopwatch.rest("(code)"):

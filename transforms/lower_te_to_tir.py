@@ -25,7 +25,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from partita.analysis.diagnostics import fail
-from partita.dialects import relay, te, tir
+from partita.dialects import byoc, relay, te, tir
 from partita.dialects.access import INDEX
 from partita.dialects.partita import ORIGIN, SIGNATURE
 from partita.dialects.tir import buffer_type
@@ -122,7 +122,7 @@ def _lowered(old: Block, types: Sequence[MemRefType[Attribute]]) -> Block:
     assert isinstance(returned, ReturnOp)
     results = tuple(zip(returned.arguments, new.args[len(old.args) :], strict=True))
     for value, destination in results:
-        if isinstance(value.owner, te.ComputeOp | CallOp):
+        if isinstance(value.owner, te.ComputeOp | CallOp | byoc.CallOp):
             lowering.destinations.setdefault(value, destination)
             destination.name_hint = value.name_hint
     for each in old.ops:
@@ -171,6 +171,12 @@ class _Lowering:
                 arguments = [self.buffers[each] for each in op.arguments]
                 arguments += [self._output(result) for result in op.results]
                 self._add(CallOp(op.callee, arguments, ()), op)
+            case byoc.CallOp():
+                arguments = [self.buffers[each] for each in op.arguments]
+                arguments += [self._output(result) for result in op.outputs]
+                call = byoc.CallOp(op.target, op.function, arguments, ())
+                call.host_code = op.host_code
+                self._add(call, op)
             case ReturnOp():
                 pass
             case _:

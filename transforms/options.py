@@ -1,9 +1,15 @@
 """Options in text, such as those of `fuse-ops{max-depth=8}`, for what is a dataclass: passes and back ends."""
 
+import re
 from dataclasses import fields
 from typing import Any, TypeVar, get_type_hints
 
-from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, ParameterListType
+from xdsl.utils.arg_spec import (
+    ArgSpec,
+    ArgSpecConvertible,
+    ParameterListType,
+    ParameterType,
+)
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.hints import isa, type_repr
 
@@ -36,6 +42,37 @@ def configure(kind: type[KindT], spec: ArgSpec, label: str) -> KindT:
         return kind.from_spec(spec)
     except ValueError as error:
         raise OptionError(f"{label}: {error}") from None
+
+
+BARE = re.compile(r"(?!true\b|false\b)[A-Za-z_][A-Za-z0-9_-]*")
+"""Text that is an option's value without quotes."""
+
+ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\t": r"\t"})
+
+
+def spelled(thing: ArgSpecConvertible) -> str:
+    """Return the text from which `configure` makes an equal pass or back end, as far as text can."""
+    values = thing.spec().parameters
+    options = [
+        "=".join((_spelled(name), ",".join(map(_value, values[name]))))
+        if values[name]
+        else _spelled(name)
+        for name in _options(type(thing))
+        if name in values
+    ]
+    return f"{thing.name}{{{' '.join(options)}}}" if options else thing.name
+
+
+def _value(value: ParameterType) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            if BARE.fullmatch(value):
+                return value
+            return f'"{value.translate(ESCAPES)}"'
+        case _:
+            return str(value)
 
 
 def problem(error: ArgSpecParseError) -> str:

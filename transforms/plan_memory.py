@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from partita.analysis.liveness import Lifetime, plan_arena
+from partita.dialects.byoc import HOST_CODE
 from partita.dialects.partita import ARENA, ENTRY, OFFSET
 from partita.dialects.tir import buffer_type
 from partita.shapes import dtype_of
@@ -22,7 +23,8 @@ class PlanMemoryPass(ModulePass):
 
     A buffer lives from the first op that uses it to the last; buffers that do not live at
     the same time share memory. Offsets and size are in bytes, multiples of 64. A buffer
-    that no op uses is removed.
+    that no op uses is removed. Functions that can take the place of external ones have
+    arenas of their own.
 
     Before:
 
@@ -53,7 +55,9 @@ class PlanMemoryPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and ENTRY in function.attributes:
+            if isinstance(function, FuncOp) and (
+                ENTRY in function.attributes or HOST_CODE in function.attributes
+            ):
                 _plan(function)
 
 

@@ -12,15 +12,23 @@ from partita.driver.compile import (
     compile_artifact,
     context,
     load_onnx,
-    make_backend,
+    partition,
     prepare,
 )
 from partita.driver.explain import Explanation, explain
-from partita.driver.pipelines import GRAPH_PASSES, Insertion, full_pipeline, insert
+from partita.driver.pipelines import (
+    GRAPH_PASSES,
+    ExternalPolicy,
+    Insertion,
+    full_pipeline,
+    insert,
+)
+from partita.targets import make_backend
 
 __all__ = [
     "GRAPH_PASSES",
     "Explanation",
+    "ExternalPolicy",
     "Insertion",
     "compile",
     "compile_artifact",
@@ -30,5 +38,6 @@ __all__ = [
     "insert",
     "load_onnx",
     "make_backend",
+    "partition",
     "prepare",
 ]

@@ -25,11 +25,10 @@ from partita.driver.compile import (
     Shapes,
     context,
     load_onnx,
-    make_backend,
     prepare,
     told,
 )
-from partita.targets import Backend, Host
+from partita.targets import Backend, Host, make_backend
 from partita.transforms.pipeline import Pipeline
 from partita.transforms.specialize_shapes import SpecializeShapesPass
 

@@ -1,6 +1,6 @@
 """Pipelines as data: which passes run, in which order, and where users add their own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -8,15 +8,29 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
+from partita.dialects.byoc import HOST
 from partita.errors import OptionError, did_you_mean
 from partita.runtime import Machine
-from partita.targets.backend import KernelBackend
+from partita.targets import Backend, ExternalBackend, Host
+from partita.targets.backend import Progress, silent
+from partita.targets.partition import (
+    AnnotateTargetPass,
+    CodegenExternalsPass,
+    MergeCompositePass,
+    PruneRegionsPass,
+)
+from partita.targets.partition.codegen_externals import warn
+from partita.transforms.collect_weights import CollectWeightsPass
 from partita.transforms.fold_constants import FoldConstantsPass
 from partita.transforms.fold_padding import FoldPaddingPass
 from partita.transforms.fold_scale_axis import FoldScaleAxisPass
+from partita.transforms.for_each_external import ForEachExternalPass
 from partita.transforms.matmul_to_dense import MatmulToDensePass
 from partita.transforms.merge_equal_ops import MergeEqualOpsPass
+from partita.transforms.merge_regions import MergeRegionsPass
+from partita.transforms.options import spelled
 from partita.transforms.pack_weights import PackWeightsPass
+from partita.transforms.partition_graph import PartitionGraphPass
 from partita.transforms.pipeline import AvailablePasses, parse_passes
 from partita.transforms.reduce_strength import ReduceStrengthPass
 from partita.transforms.simplify_inference import SimplifyInferencePass
@@ -39,7 +53,13 @@ GRAPH_PASSES: tuple[ModulePass, ...] = (
     FoldConstantsPass(),
     DeadCodeElimination(),
 )
-"""What is done with a graph whatever its target."""
+"""What is done with the host's part of a graph."""
+
+PARTITION_PREPARATION: tuple[ModulePass, ...] = (
+    FoldConstantsPass(),
+    DeadCodeElimination(),
+)
+"""What is done with a graph before it is divided: nothing is given away that need not be computed."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +72,82 @@ class Insertion:
     """In the syntax of `partita-opt -p`."""
 
 
+@dataclass(frozen=True)
+class ExternalPolicy:
+    """What becomes of what other targets than the host cannot compile, or load."""
+
+    on_failure: str = "host"
+    """`host`: the host runs what could not be compiled; `error`: that is an error."""
+
+    keep_host_code: bool = False
+    """Whether the host has code for all of it, for where it cannot be loaded."""
+
+    tell: Callable[[str], None] = warn
+    """Told about each function that the host has to run."""
+
+    progress: Progress = silent
+    """Told how many functions are compiled."""
+
+
 def full_pipeline(
-    backend: KernelBackend, module: ModuleOp, machine: Machine
+    backends: Sequence[Backend],
+    module: ModuleOp,
+    machine: Machine,
+    policy: ExternalPolicy = ExternalPolicy(),
 ) -> tuple[ModulePass, ...]:
-    """Return all passes from a graph to what a back end makes a machine's code of."""
-    return (*GRAPH_PASSES, *backend.pre_partition(), *backend.pipeline(module, machine))
+    """Return all passes from a graph to what the host's plan and code are made of.
+
+    The order is: what targets need before the graph is divided, the division, what each
+    target does to its part, its code, and then the host's part.
+    """
+    host = host_among(backends)
+    host_part = (*GRAPH_PASSES, *host.pre_partition(), *host.pipeline(module, machine))
+    externals = [each for each in backends if isinstance(each, ExternalBackend)]
+    if not externals:
+        return host_part
+    return (
+        *partition_pipeline(
+            backends, keep_originals=policy.on_failure == HOST or policy.keep_host_code
+        ),
+        *(each for backend in externals for each in _post_partition(backend)),
+        CodegenExternalsPass(
+            policy.on_failure,
+            policy.keep_host_code,
+            tuple(externals),
+            machine,
+            progress=policy.progress,
+            tell=policy.tell,
+        ),
+        *host_part,
+        CollectWeightsPass(),
+    )
+
+
+def partition_pipeline(
+    backends: Sequence[Backend], *, keep_originals: bool = False
+) -> tuple[ModulePass, ...]:
+    """Return the passes that divide a graph between back ends."""
+    texts, backends = tuple(map(spelled, backends)), tuple(backends)
+    return (
+        *PARTITION_PREPARATION,
+        *(each for backend in backends for each in backend.pre_partition()),
+        AnnotateTargetPass(texts, backends),
+        MergeCompositePass(texts, backends),
+        MergeRegionsPass(),
+        PruneRegionsPass(texts, backends),
+        PartitionGraphPass(keep_originals),
+    )
+
+
+def _post_partition(backend: ExternalBackend) -> Iterator[ModulePass]:
+    passes = tuple(backend.post_partition())
+    if passes:
+        yield ForEachExternalPass(backend.name, ",".join(map(spelled, passes)), passes)
+
+
+def host_among(backends: Sequence[Backend]) -> Host:
+    """Return the host among back ends, with its defaults if it is not there."""
+    return next((each for each in backends if isinstance(each, Host)), Host())
 
 
 def insert(
