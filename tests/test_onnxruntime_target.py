@@ -1,8 +1,12 @@
 """The `onnxruntime` back end: what models say, that they mean what relay means, and what is refused."""
 
 import os
+import re
 import sys
 from collections.abc import Sequence
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -26,6 +30,7 @@ from partita.runtime.plan import TensorSpec
 from partita.runtime.tensors import aligned, aligned_empty
 from partita.targets.backend import Accept, CodegenContext, ExternalModule, Reject
 from partita.targets.onnxruntime import OnnxRuntime
+from partita.targets.onnxruntime.emit import OnnxTextTarget
 from partita.targets.onnxruntime.rules import RULES
 
 BACKEND = OnnxRuntime(threads=1)
@@ -351,3 +356,14 @@ def test_random_graphs(case: Case) -> None:
     expected = case.expected(inputs)
     results = run(function_of(case), inputs, expected)
     assert_close(results, expected, case.slack(inputs))
+
+
+def test_page_shows_what_the_emitter_gives() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "onnxruntime.md").read_text()
+    blocks = re.findall(r"```(mlir|onnx)\n(.*?)```", page, re.DOTALL)
+    for (_, source), (kind, expected) in pairwise(blocks):
+        assert kind == "onnx"
+        output = StringIO()
+        module = Parser(context(), source).parse_module()
+        OnnxTextTarget().emit(context(), module, output)
+        assert output.getvalue() == expected
