@@ -6,7 +6,7 @@ Each command's work is a module of its own, loaded when the command runs: runnin
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -71,6 +71,8 @@ Entry = Annotated[
     ),
 ]
 
+Policy = Literal["host", "error"]
+
 WeightsFile = Annotated[
     Path | None,
     typer.Option(
@@ -126,6 +128,22 @@ def compile_command(
             rich_help_panel=COMPILING,
         ),
     ] = None,
+    on_external_failure: Annotated[
+        Policy,
+        typer.Option(
+            help="What happens where a target cannot compile what it took: the host runs it, and a "
+            "line on standard error says so, or that is an error.",
+            rich_help_panel=COMPILING,
+        ),
+    ] = "host",
+    keep_host_fallback: Annotated[
+        bool,
+        typer.Option(
+            "--keep-host-fallback",
+            help="Also keep code of the host for what other targets run, for where that cannot be loaded.",
+            rich_help_panel=COMPILING,
+        ),
+    ] = False,
     host_cpu: Annotated[
         str | None,
         typer.Option(
@@ -185,6 +203,8 @@ def compile_command(
                 entry=entry,
                 weights=weights,
                 insertions=insert or (),
+                on_external_failure=on_external_failure,
+                keep_host_fallback=keep_host_fallback,
                 print_pipeline=print_pipeline,
                 dump_ir=dump_ir,
                 host_cpu=host_cpu,

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-from partita.driver import Insertion, compile_artifact, make_backend, prepare
+from partita.driver import (
+    ExternalPolicy,
+    Insertion,
+    compile_artifact,
+    make_backend,
+    prepare,
+)
 from partita.errors import OptionError
 from partita.runtime import Artifact, Machine
 from partita.targets.host.processors import machine_named
@@ -34,6 +40,8 @@ class CompileRequest:
     entry: str | None = None
     weights: Path | None = None
     insertions: Sequence[str] = ()
+    on_external_failure: str = "host"
+    keep_host_fallback: bool = False
     print_pipeline: bool = False
     dump_ir: Path | None = None
     host_cpu: str | None = None
@@ -59,7 +67,7 @@ def compile_file(request: CompileRequest) -> None:
         if request.dump_ir is not None:
             observers.append(stack.enter_context(IRWriter(request.dump_ir)))
         with stopwatch.lap("(read)"):
-            model = read_model(request.model, request.shapes, request.weights)
+            model = read_model(request.model, request.shapes, request.weights, targets)
         if request.print_pipeline:
             passes = prepare(
                 model.module,
@@ -68,6 +76,9 @@ def compile_file(request: CompileRequest) -> None:
                 shapes=model.shapes,
                 entry=request.entry,
                 machine=machine,
+                policy=ExternalPolicy(
+                    request.on_external_failure, request.keep_host_fallback
+                ),
             )
             print(",\n".join(map(spelled, passes)), flush=True)
         if request.output is None:
@@ -82,11 +93,18 @@ def compile_file(request: CompileRequest) -> None:
                 insertions=insertions,
                 observers=observers,
                 progress=display.tell,
+                on_external_failure=request.on_external_failure,
+                keep_host_fallback=request.keep_host_fallback,
+                tell=_warn,
             )
         with stopwatch.lap("(write)"):
             artifact.write(request.output)
     if not request.quiet:
         print(_summary(request.output, artifact, perf_counter() - start))
+
+
+def _warn(message: str) -> None:
+    print(f"partita: warning: {message}", file=sys.stderr, flush=True)
 
 
 def _insertion(text: str) -> Insertion:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from partita.runtime import Artifact, CopyStep, KernelStep, TensorSpec
+from partita.runtime import Artifact, CopyStep, ExternalStep, KernelStep, TensorSpec
 from partita.tools.tables import size, table
 
 
@@ -21,6 +21,7 @@ def inspect_file(path: Path, steps: bool) -> None:
         ("machine", f"{artifact.machine.triple}, {artifact.machine.cpu}"),
         ("steps", ", ".join(f"{count} {kind}" for kind, count in kinds.items())),
         ("objects", _sized([len(each) for each in artifact.objects.values()])),
+        ("modules", _sized([len(each) for each in artifact.modules.values()])),
         ("weights", _sized([each.nbytes for each in artifact.weights.values()])),
         ("arena", size(plan.arena)),
     )
@@ -32,6 +33,9 @@ def inspect_file(path: Path, steps: bool) -> None:
         match step:
             case KernelStep():
                 rows.append((str(number), str(step.grid), step.kernel, step.origin))
+            case ExternalStep():
+                what = f"@{step.function} of {step.target}"
+                rows.append((str(number), "", what, step.origin))
             case CopyStep():
                 rows.append((str(number), "", f"copy of {size(step.nbytes)}", ""))
             case _:

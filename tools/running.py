@@ -1,5 +1,6 @@
 """`partita run`: from an artifact and arrays to arrays. Nothing here needs a compiler."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,8 @@ class RunRequest:
 def run_file(request: RunRequest) -> None:
     """Run an artifact once or several times, and print what came out."""
     executable = load(request.artifact, threads=request.threads)
+    for each in executable.fallbacks:
+        print(f"partita: warning: {each}; the host runs it", file=sys.stderr)
     inputs = _inputs(executable, request)
     outputs = executable.run(inputs)
     seconds = [_timed(executable, inputs) for _ in range(request.repeat or 0)]

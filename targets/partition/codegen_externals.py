@@ -244,7 +244,7 @@ def check_module(made: object) -> ExternalModule:
         raise CodegenError(
             f"expected code generation to return an ExternalModule, got {type(made).__name__}"
         )
-    files: object = made.files
+    files = cast(object, made.files)
     if not isinstance(files, Mapping):
         raise CodegenError(f"expected files by name, got {type(files).__name__}")
     for name, content in cast(Mapping[object, object], files).items():
@@ -254,7 +254,7 @@ def check_module(made: object) -> ExternalModule:
             raise CodegenError(
                 f"expected the content of file {name} as bytes, got {type(content).__name__}"
             )
-    weights: tuple[object, ...] = tuple(made.weights)
+    weights = cast(tuple[object, ...], made.weights)
     for each in weights:
         if not isinstance(each, Weight):
             raise CodegenError(f"expected weights, got {type(each).__name__}")
