@@ -7,7 +7,6 @@ from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp as HostCallOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.utils.exceptions import DiagnosticException
 
 from partita.analysis.cost import macs, nbytes
 from partita.analysis.placement import graphs
@@ -20,17 +19,9 @@ from partita.dialects.byoc import (
 )
 from partita.dialects.partita import origin_of
 from partita.dialects.relay import ConstantOp
-from partita.driver.compile import (
-    Model,
-    Shapes,
-    context,
-    load_onnx,
-    prepare,
-    told,
-)
-from partita.targets import Backend, Host, make_backend
-from partita.transforms.pipeline import Pipeline
-from partita.transforms.specialize_shapes import SpecializeShapesPass
+from partita.driver.compile import Model, Shapes, partition
+from partita.targets import Backend, Host
+from partita.targets.registry import make_backends
 
 
 @dataclass(frozen=True)
@@ -126,34 +117,12 @@ def explain(
 ) -> Explanation:
     """Say where each op of a model runs if it is compiled for these targets, why not elsewhere, and what that costs.
 
-    The graph is the one that is divided between the targets: as the model has it, but for what
-    targets do to the whole before. Arguments and errors are those of `compile`.
+    The graph is the one that `partition` divides: as the model has it, but for constants that are
+    computed, and for what targets do to the whole before. Arguments and errors are those of `compile`.
     """
-    backends = tuple(make_backend(each) for each in targets)
-    module = _partition(model, backends, shapes=shapes, entry=entry)
+    backends = make_backends(targets)
+    module = partition(model, backends, shapes=shapes, entry=entry)
     return explain_partitioned(module, [each.name for each in backends])
-
-
-def _partition(
-    model: Model,
-    targets: Sequence[Backend],
-    shapes: Shapes | None,
-    entry: str | None,
-) -> ModuleOp:
-    """Return the model on static shapes, all of it the host's."""
-    if isinstance(model, ModuleOp):
-        module = model.clone()
-    else:
-        module, shapes = load_onnx(model, shapes), None
-    try:
-        passes = prepare(module, targets, shapes=shapes, entry=entry)
-        shaping = tuple(
-            each for each in passes if isinstance(each, SpecializeShapesPass)
-        )
-        Pipeline(shaping).apply(context(), module)
-    except DiagnosticException as error:
-        raise told(error) from error
-    return module
 
 
 def explain_partitioned(module: ModuleOp, targets: Sequence[str]) -> Explanation:
