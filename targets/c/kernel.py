@@ -157,17 +157,22 @@ class _Kernel:
             self.expressions[op.variable] = AffineExpr.constant(lower)
             self.body(op.body.block)
             return
-        name = self.names.unique(op.variable.name_hint, "i")
-        with (
-            self.scope(),
-            self.writer.braces(
-                f"for (int64_t {name} = {lower}; {name} < {upper}; {name}++)"
-            ),
-        ):
+        name = self.names.inner().unique(op.variable.name_hint, "i")
+        header = f"for (int64_t {name} = {lower}; {name} < {upper}; {name}++)"
+        with self.braces(header):
+            self.names.unique(name, name)
             self.expressions[op.variable] = self.dimension(
                 Value(name, I64), (lower, upper - 1)
             )
             self.body(op.body.block)
+
+    @contextmanager
+    def braces(self, header: str) -> Generator[None]:
+        """Put what is written inside in braces; names that it gives are its own."""
+        outer, self.names = self.names, self.names.inner()
+        with self.writer.braces(header), self.scope():
+            yield
+        self.names = outer
 
     def allocate(self, op: AllocOp) -> None:
         name = self.names.unique(op.memref.name_hint, "local")
@@ -283,7 +288,7 @@ class _Kernel:
         if condition is None:
             yield
             return
-        with self.writer.braces(f"if ({condition.text})"), self.scope():
+        with self.braces(f"if ({condition.text})"):
             yield
 
     def scalars(self, block: Block, axes: Sequence[AffineExpr]) -> None:
@@ -320,9 +325,8 @@ class _Kernel:
         """Remember an expression, or give it a name where it is used often, or long."""
         result = op.results[0]
         is_index = isinstance(result.type, IndexType)
-        once = result.first_use is None or result.has_one_use()
-        short = once and len(value.text) <= LONG and not is_index and not named
-        if value.number is None and not short and not value.is_simple:
+        named |= is_index or not _is_written_in_place(result, value)
+        if named and value.number is None and not value.is_simple:
             name = self.names.unique(result.name_hint, "v")
             self.writer.define(name, f"const {value.type.name} {name} = {value.text};")
             value = Value(name, value.type)
@@ -384,6 +388,16 @@ class _Kernel:
             if high >= extent:
                 condition = both(condition, self.compared(expr, "<", extent))
         return condition
+
+
+def _is_written_in_place(result: SSAValue, value: Value) -> bool:
+    """Say whether a value is written where it is used, once, rather than given a name."""
+    if not result.has_one_use():
+        return False
+    (use,) = result.uses
+    if isinstance(use.operation, tir.StoreOp):
+        return True
+    return len(value.text) <= LONG and value.level is not Level.CHOICE
 
 
 def _offset(expr: AffineExpr) -> int:
