@@ -42,6 +42,7 @@ class ModuleLoader(Protocol):
 
 
 LOADERS: dict[str, str] = {
+    "c": "partita.runtime.loaders.c:load",
     "onnxruntime": "partita.runtime.loaders.onnxruntime:load",
 }
 """Loaders by target, as `module:function`."""
