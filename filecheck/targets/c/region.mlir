@@ -10,8 +10,8 @@
 // Small constants are tables. Others are passed, or tables too.
 // CHECK:      static const float bias[3] = {1, 0.100000001, -2.5};
 // TABLE:      static const float bias[3] = {1, 0.100000001, -2.5};
-// TABLE-NEXT: static const float big[2][9] = {{7, 7, 7, 7, 7, 7, 7, 7, 7},
-// TABLE-NEXT:   {7, 7, 7, 7, 7, 7, 7, 7, 7}};
+// TABLE-NEXT: static const float big[2][9] = {{[{][{]}}7, 7, 7, 7, 7, 7, 7, 7, 7},
+// TABLE-NEXT:   {7, 7, 7, 7, 7, 7, 7, 7, 7{{[}][}]}};
 
 // What kernels hand on has its place in one static array.
 // CHECK:      /* What kernels of model hand on, 64 bytes. */
