@@ -63,7 +63,7 @@ def split(node: Node) -> Sequence[SSAValue]:
 
 
 def slice_(node: Node) -> SSAValue:
-    """Bounds are attributes before opset 10, then inputs; they are cut to the data, as Python's are."""
+    """Bounds are attributes before opset 10, then inputs; they are cut to the data."""
     data = node.operand(0)
     shape = shape_of(data)
     if node.opset < 10:
@@ -98,15 +98,20 @@ def slice_(node: Node) -> SSAValue:
                 node.static(data, "data")
             begin[axis], sizes[axis] = start, TO_THE_END
             continue
-        taken = range(*slice(start, _end(end, extent), step).indices(extent))
+        taken = _taken(start, end, step, extent)
         begin[axis] = taken.start if len(taken) else 0
         sizes[axis], strides[axis] = len(taken), step
     return node.emit(StridedSliceOp(data, begin=begin, sizes=sizes, strides=strides))
 
 
-def _end(end: int, extent: int) -> int | None:
-    """Return an end as Python has it: one that lies before the first element is none."""
-    return None if end < -extent else end
+def _taken(start: int, end: int, step: int, extent: int) -> range:
+    """Return the places that a slice takes.
+
+    Bounds are cut to the data; unlike in Python, a start before the first element is the first backward, too.
+    """
+    first, last = (0, extent) if step > 0 else (-1, extent - 1)
+    start, end = (bound + extent if bound < 0 else bound for bound in (start, end))
+    return range(min(max(start, 0), last), min(max(end, first), last), step)
 
 
 def gather(node: Node) -> SSAValue:
