@@ -117,6 +117,9 @@ class Backend(ArgSpecConvertible, ABC):
     emitters: ClassVar[tuple[type[Target], ...]] = ()
     """What it adds to the outputs of `partita-opt -t`."""
 
+    carries_onnx: ClassVar[bool] = False
+    """Whether it runs `relay.onnx_node`: then operators of ONNX that relay does not model can be imported."""
+
     def unavailable(self) -> str | None:
         """Say what keeps this back end from working here and what to do, in one sentence; `None` if nothing does."""
         return None

@@ -43,7 +43,9 @@ def explain_file(request: ExplainRequest) -> None:
     for path, _ in drawings:
         check_writable(path)
     with ProgressDisplay("read"):
-        model = read_model(request.model, request.shapes, request.weights)
+        model = read_model(
+            request.model, request.shapes, request.weights, request.targets
+        )
         explanation = explain(
             model.module, request.targets, shapes=model.shapes, entry=request.entry
         )

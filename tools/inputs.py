@@ -13,6 +13,7 @@ from partita.errors import IRError, OptionError
 from partita.frontends import ALL_FRONTENDS
 from partita.frontends.onnx import SHAPE_EXAMPLE
 from partita.shapes import parse_shapes
+from partita.targets import Backend
 from partita.tools.ir_text import decode_ir
 from partita.weights import WeightFile
 
@@ -33,8 +34,15 @@ class Model:
     shapes: Shapes
 
 
-def read_model(path: Path, shapes: Sequence[str], weights: Path | None) -> Model:
+def read_model(
+    path: Path,
+    shapes: Sequence[str],
+    weights: Path | None,
+    targets: Sequence[Backend | str] = (),
+) -> Model:
     """Read IR or a model, by the suffix of its name; `weights` is where the content of IR's weights is.
+
+    What a model may hold depends on the `targets`: see `load_onnx`.
 
     Raises a `PartitaError`, or xDSL's `ParseError`, for what cannot be read.
     """
@@ -48,7 +56,7 @@ def read_model(path: Path, shapes: Sequence[str], weights: Path | None) -> Model
         return Model(_read_ir(path, weights), given)
     if weights is not None:
         raise OptionError(f"--weights is for IR, and {path} has weights of its own")
-    return Model(load_onnx(path, given), {})
+    return Model(load_onnx(path, given, targets), {})
 
 
 def _read_ir(path: Path, weights: Path | None) -> ModuleOp:

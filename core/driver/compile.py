@@ -61,16 +61,20 @@ def context() -> Context:
 
 
 def load_onnx(
-    model: str | PathLike[str] | bytes | onnx.ModelProto, shapes: Shapes | None = None
+    model: str | PathLike[str] | bytes | onnx.ModelProto,
+    shapes: Shapes | None = None,
+    targets: Sequence[Backend | str] = (),
 ) -> ModuleOp:
     """Read an ONNX model, from a path, bytes or `ModelProto`, as a module.
 
-    `shapes` gives dynamic inputs their shapes. Raises `ModelError`, with one sentence, for a
+    `shapes` gives dynamic inputs their shapes. Where `onnxruntime` is among the `targets`, operators that
+    are not modelled are carried along for it. Raises `ModelError`, with one sentence, for a
     model that is broken or holds what is not supported.
     """
+    opaque = any(each.carries_onnx for each in make_backends(targets))
     if isinstance(model, PathLike):
         model = Path(model)
-    return import_onnx(model, shapes)
+    return import_onnx(model, shapes, opaque=opaque)
 
 
 def prepare(
@@ -111,7 +115,7 @@ def partition(
     Each target's part is in a `byoc.module`; ops say why targets rejected them. Arguments and
     errors are those of `compile`.
     """
-    module, shapes = _load(model, shapes)
+    module, shapes = _load(model, shapes, targets)
     try:
         verify(module)
         mark_entry(module, entry_of(module, entry))
@@ -125,11 +129,13 @@ def partition(
     return module
 
 
-def _load(model: Model, shapes: Shapes | None) -> tuple[ModuleOp, Shapes | None]:
+def _load(
+    model: Model, shapes: Shapes | None, targets: Sequence[Backend | str]
+) -> tuple[ModuleOp, Shapes | None]:
     """Return a module of one's own, and the shapes that it does not have yet."""
     if isinstance(model, ModuleOp):
         return model.clone(), shapes
-    return load_onnx(model, shapes), None
+    return load_onnx(model, shapes, targets), None
 
 
 def _specialization(module: ModuleOp, shapes: Shapes | None) -> tuple[ModulePass, ...]:
@@ -201,7 +207,7 @@ def compile_artifact(
     """
     machine = machine or Machine.host()
     backends = make_backends(targets)
-    module, shapes = _load(model, shapes)
+    module, shapes = _load(model, shapes, backends)
     policy = ExternalPolicy(on_external_failure, keep_host_fallback, tell, progress)
     try:
         passes = prepare(

@@ -23,10 +23,14 @@ class ONNXFrontend(Frontend):
     shape: tuple[str, ...] | str = ()
     """Shapes of inputs as `x=1x3x224x224`, extents of symbolic dimensions as `N=1`."""
 
+    opaque: bool = False
+    """Whether operators that are not supported become `relay.onnx_node`, which the target `onnxruntime` runs."""
+
     def parse(self, ctx: Context, input: IO[bytes], input_name: str) -> ModuleOp:
         texts = (self.shape,) if isinstance(self.shape, str) else self.shape
         source = self.read(input.read(), input_name)
-        return import_source(source, parse_shapes(texts, SHAPE_EXAMPLE))
+        shapes = parse_shapes(texts, SHAPE_EXAMPLE)
+        return import_source(source, shapes, opaque=self.opaque)
 
     def read(self, content: bytes, name: str) -> Source:
         """Parse the content of a file; external data is relative to its folder."""

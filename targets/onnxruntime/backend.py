@@ -36,6 +36,8 @@ class OnnxRuntime(ExternalBackend):
 
     emitters: ClassVar[tuple[type[Target], ...]] = (OnnxTextTarget,)
 
+    carries_onnx: ClassVar[bool] = True
+
     providers: tuple[str, ...] = ()
     """Execution providers, such as `CUDAExecutionProvider`, the preferred ones first; if none, the processor's."""
 

@@ -1,0 +1,46 @@
+"""Whole networks, divided between the host and onnxruntime, give what the host alone gives."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from test_networks import assert_close
+
+import partita
+from networks import light, random_inputs
+from partita.runtime import ExternalStep
+from partita.targets import C, OnnxRuntime
+
+QUICK = ("shufflenet", "onnxruntime")
+"""What is compiled for every change; the others in `make test-full`."""
+
+FULL = pytest.mark.full
+
+NETWORKS = ("resnet50", "densenet121", "inception_v2", "shufflenet")
+
+TARGETS: dict[str, Sequence[OnnxRuntime | C]] = {
+    "onnxruntime": (OnnxRuntime(),),
+    "convolutions": (OnnxRuntime(ops=("relay.conv2d", "relay.batch_norm")),),
+    "onnxruntime, c": (OnnxRuntime(ops=("relay.conv2d", "relay.relu")), C()),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "targets"),
+    [
+        pytest.param(name, targets, marks=() if QUICK == (name, targets) else FULL)
+        for name in NETWORKS
+        for targets in TARGETS
+    ],
+)
+def test_light_graph(name: str, targets: str, tmp_path: Path) -> None:
+    model = light(name)
+    inputs = random_inputs(model)
+    expected = partita.compile(model, threads=2).run(inputs)
+    partita.compile(model, TARGETS[targets], threads=2).save(tmp_path / "m.partita")
+    executable = partita.load(tmp_path / "m.partita", threads=2)
+    assert any(
+        isinstance(step, ExternalStep) for step in executable.artifact.plan.steps
+    )
+    results = executable.run(inputs)
+    assert_close(list(results.values()), list(expected.values()))
