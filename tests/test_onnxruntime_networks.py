@@ -28,7 +28,7 @@ TARGETS: dict[str, Sequence[OnnxRuntime | C]] = {
 @pytest.mark.parametrize(
     ("name", "targets"),
     [
-        pytest.param(name, targets, marks=() if QUICK == (name, targets) else FULL)
+        pytest.param(name, targets, marks=() if (name, targets) == QUICK else FULL)
         for name in NETWORKS
         for targets in TARGETS
     ],
