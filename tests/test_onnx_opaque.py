@@ -11,6 +11,7 @@ from onnx_cases.case import random_inputs
 from relay_cases import assert_close
 from xdsl.dialects.func import FuncOp
 
+import partita
 from partita.dialects.relay import OnnxNodeOp
 from partita.errors import ModelError
 from partita.frontends.onnx import import_onnx
@@ -117,6 +118,21 @@ def test_back_end_runs_it(name: str) -> None:
     run = load(module.files, specs(inputs), specs(outputs), weights, module.options)
     run(inputs, outputs)
     assert_close(outputs, expected)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_compiled(name: str) -> None:
+    """The host runs what relay models."""
+    model = parsed(*MODELS[name])
+    executable = partita.compile(model, [OnnxRuntime(ops=("relay.onnx_node",))])
+    inputs = random_inputs(model)
+    results = executable.run(inputs)
+    assert_close(list(results.values()), from_onnxruntime(model, inputs))
+
+
+def test_compiling_for_others_is_an_error() -> None:
+    with pytest.raises(ModelError, match="--target onnxruntime runs them"):
+        partita.compile(parsed(*MODELS["several outputs"]), ["c"])
 
 
 def test_only_when_asked() -> None:
