@@ -171,10 +171,6 @@ class Node:
             self.fail(f"expected attribute {name}, got none")
         return values
 
-    def reals(self, name: str) -> tuple[float, ...] | None:
-        attribute = self._attribute(name, AttributeProto.FLOATS)
-        return None if attribute is None else tuple(attribute.floats)
-
     def tensor(self, name: str) -> Array | None:
         attribute = self._attribute(name, AttributeProto.TENSOR)
         if attribute is None:
