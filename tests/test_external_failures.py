@@ -1,6 +1,6 @@
 """What becomes of a model where a back end fails, or what it made cannot be loaded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -219,3 +219,53 @@ def test_what_fails_when_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(caught.value) == (
         "external @main_0 of target relu failed: ValueError: no such device"
     )
+
+
+@dataclass(frozen=True)
+class Linked(Relu):
+    """Fails when it looks at all modules together."""
+
+    result: object = field(default=None, repr=False)
+
+    def link(
+        self, modules: Mapping[str, ExternalModule], context: CodegenContext
+    ) -> Any:
+        if self.result is None:
+            raise MemoryError("programs of 3 GB do not fit")
+        return self.result
+
+
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        (None, "MemoryError: programs of 3 GB do not fit"),
+        ({}, "link returned modules of other functions"),
+        (
+            {"main_0": b"text"},
+            "expected code generation to return an ExternalModule, got bytes",
+        ),
+    ],
+)
+def test_linking_fails(result: object, reason: str) -> None:
+    with pytest.raises(CodegenError, match=f"@main_0: {reason}"):
+        partita.compile(parse(), [Linked(result=result)], on_external_failure="error")
+    with pytest.warns(ExternalFailureWarning, match=reason):
+        exe = partita.compile(parse(), [Linked(result=result)])
+    np.testing.assert_allclose(run(exe), EXPECTED, rtol=1e-6)
+
+
+def test_only_what_fails_goes_to_the_host() -> None:
+    """Of two regions, the one that can be compiled stays."""
+    lines = MODULE.replace("relay.negative %1", "relay.relu %3").replace(
+        "  %2 =", "  %3 = relay.exp %1 : tensor<4xf32>\n  %2 ="
+    )
+
+    def first_only(function: FuncOp) -> Any:
+        if function.sym_name.data != "main_0":
+            raise CodegenError("one is enough")
+        return GOOD
+
+    with pytest.warns(ExternalFailureWarning, match="@main_1: one is enough"):
+        exe = partita.compile(parse(lines), [Relu(first_only)])
+    assert set(exe.artifact.modules) == {"modules/relu/main_0/relu"}
+    np.testing.assert_allclose(run(exe), np.exp(np.exp(X)), rtol=1e-6)
