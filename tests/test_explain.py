@@ -153,6 +153,22 @@ def test_without_targets_everything_is_the_hosts() -> None:
     assert partita.explain(module, ["host"], shapes={"image": (3, 8)}) == explanation
 
 
+def test_operators_that_relay_does_not_model() -> None:
+    attributes = "version = 1 : i64, inputs = array<i64: 0>, outputs = array<i64: 0>"
+    text = f"""\
+func.func @f(%x : tensor<4xf32>) -> tensor<4xf32> {{
+  %0 = relay.onnx_node %x {{op_type = "Gelu", domain = "com.microsoft", {attributes}}} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = relay.onnx_node %0 {{op_type = "Celu", domain = "", {attributes}}} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}}
+"""
+    explanation = explain_partitioned(parse(text), [])
+    assert [each.op for each in explanation.ops] == [
+        "com.microsoft.Gelu",
+        "ai.onnx.Celu",
+    ]
+
+
 def test_a_graph_of_nothing() -> None:
     text = "func.func @f(%x : tensor<4xf32>) -> tensor<4xf32> { func.return %x : tensor<4xf32> }"
     explanation = partita.explain(parse(text))

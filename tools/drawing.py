@@ -67,7 +67,7 @@ def colours_of(explanation: Explanation) -> Mapping[str, str]:
 def caption(op: OpPlacement) -> tuple[str, ...]:
     """Return what stands in an op's box, in lines: what it is, and the model's name for it."""
     name = op.op.removeprefix("relay.")
-    return (name, *(clip(each) for each in op.origins[:1]))
+    return tuple(map(clip, (name, *op.origins[:1])))
 
 
 def clip(text: str) -> str:

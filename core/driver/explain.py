@@ -18,10 +18,13 @@ from partita.dialects.byoc import (
     external_modules,
 )
 from partita.dialects.partita import origin_of
-from partita.dialects.relay import ConstantOp
+from partita.dialects.relay import ConstantOp, OnnxNodeOp
 from partita.driver.compile import Model, Shapes, partition
 from partita.targets import Backend, Host
 from partita.targets.registry import make_backends
+
+ONNX_DOMAIN = "ai.onnx"
+"""What the domain is called that ONNX writes as nothing."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class OpPlacement:
     """Where an op runs, and why not elsewhere. Constants are no ops: they come with those that read them."""
 
     op: str
-    """What it is: `relay.conv2d`."""
+    """What it is: `relay.conv2d`; for an operator that relay does not model, `com.microsoft.Attention`."""
 
     origins: tuple[str, ...]
     """The nodes of the model that it came from."""
@@ -213,7 +216,7 @@ class _Survey:
         number = len(self.ops)
         self.ops.append(
             OpPlacement(
-                op.name,
+                _kind(op),
                 () if origin is None else tuple(origin.split(", ")),
                 place.target,
                 place.region,
@@ -274,6 +277,12 @@ class _Survey:
             for value in (*set(call.operands), *used):
                 self.transfers += 1
                 self.transfer_bytes += nbytes(value)
+
+
+def _kind(op: Operation) -> str:
+    if isinstance(op, OnnxNodeOp):
+        return f"{op.domain.data or ONNX_DOMAIN}.{op.op_type.data}"
+    return op.name
 
 
 def _rejections(op: Operation) -> Iterator[tuple[str, str]]:
