@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
@@ -120,6 +121,28 @@ def test_it_is_json() -> None:
     read = json.loads(json.dumps(asdict(explanation)))
     assert read["ops"][0]["rejections"]["b"] == "not here"
     assert read["regions"][1]["bytes_in"] == 64
+
+
+def test_the_page_shows_what_json_has() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "explain.md").read_text()
+    text = page.partition("```json\n")[2].partition("```")[0]
+    explanation = explain_partitioned(parse(CONVOLUTION), ["c"])
+    assert json.loads(text) == json.loads(json.dumps(asdict(explanation)))
+
+
+CONVOLUTION = """\
+func.func @main(%x : tensor<1x3x224x224xf32>) -> tensor<1x64x112x112xf32> attributes {partita.entry} {
+  %0 = byoc.call @c::@main_0(%x) : (tensor<1x3x224x224xf32>) -> tensor<1x64x112x112xf32>
+  func.return %0 : tensor<1x64x112x112xf32>
+}
+byoc.module @c attributes {target = "c"} {
+  func.func @main_0(%0 : tensor<1x3x224x224xf32>) -> tensor<1x64x112x112xf32> {
+    %w = relay.constant dense<1.0> : tensor<64x3x7x7xf32>
+    %1 = relay.conv2d %0, %w {partita.origin = "conv_1", strides = array<i64: 2, 2>, padding = array<i64: 3, 3, 3, 3>, dilation = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x224x224xf32>, tensor<64x3x7x7xf32>) -> tensor<1x64x112x112xf32>
+    func.return %1 : tensor<1x64x112x112xf32>
+  }
+}
+"""
 
 
 def test_targets_that_do_nothing_are_listed() -> None:
