@@ -1,4 +1,4 @@
-"""Random small ONNX models on floats: `random_model(seed)`."""
+"""Random small ONNX models on floats: `random_model(seed)`; `random_model(seed, large=True)` has work for threads."""
 
 from collections.abc import Callable, Sequence
 from math import prod
@@ -11,10 +11,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 OPSET = 18
 
-LARGEST = 4_000
-"""Values of more elements than this are not made larger."""
-
 SHAPES = ((1, 4, 9, 10), (2, 3, 7, 8), (3, 20), (6, 5, 8), (24,))
+
+LARGE_SHAPES = ((1, 32, 28, 30), (2, 17, 33, 20), (130, 200), (5, 64, 72), (40_000,))
 
 Shape = tuple[int, ...]
 
@@ -22,7 +21,9 @@ Shape = tuple[int, ...]
 class Graph:
     """Nodes under construction; values have names and shapes."""
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int, largest: int):
+        self.largest = largest
+        """Values of more elements than this are not made larger."""
         self.rng = np.random.default_rng(seed)
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
@@ -185,7 +186,7 @@ def split(graph: Graph, x: str) -> str | None:
 
 def pad(graph: Graph, x: str) -> str | None:
     shape = graph.shapes[x]
-    if not shape or prod(shape) > LARGEST:
+    if not shape or prod(shape) > graph.largest:
         return None
     mode = ("constant", "edge", "reflect")[graph.choose(3)]
     most = [min(2, each - 1) for each in shape]
@@ -208,7 +209,7 @@ def gather(graph: Graph, x: str) -> str | None:
 
 def concatenate(graph: Graph, x: str) -> str | None:
     shape = graph.shapes[x]
-    if not shape or prod(shape) > LARGEST:
+    if not shape or prod(shape) > graph.largest:
         return None
     axis = graph.choose(len(shape))
     result = tuple(2 * each if i == axis else each for i, each in enumerate(shape))
@@ -231,7 +232,7 @@ def product(graph: Graph, x: str) -> str | None:
 def attention(graph: Graph, x: str) -> str | None:
     """Multiply two values."""
     shape = graph.shapes[x]
-    if len(shape) < 2 or prod(shape) > LARGEST:
+    if len(shape) < 2 or prod(shape) > graph.largest:
         return None
     order = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
     turned = graph.add("Transpose", [x], tuple(shape[i] for i in order), perm=order)
@@ -243,7 +244,7 @@ def attention(graph: Graph, x: str) -> str | None:
 
 def convolve(graph: Graph, x: str) -> str | None:
     shape = graph.shapes[x]
-    if len(shape) != 4 or min(shape[2:]) < 3 or prod(shape) > LARGEST:
+    if len(shape) != 4 or min(shape[2:]) < 3 or prod(shape) > graph.largest:
         return None
     kernel = 1 + 2 * graph.choose(2)
     groups = shape[1] if graph.choose(3) == 0 else 1
@@ -299,10 +300,11 @@ STEPS: tuple[Step, ...] = (
 )
 
 
-def random_model(seed: int) -> onnx.ModelProto:
+def random_model(seed: int, large: bool = False) -> onnx.ModelProto:
     """Make a model of one or two inputs, from 3 to 10 steps, and up to three outputs."""
-    graph = Graph(seed)
-    shape = SHAPES[seed % len(SHAPES)]
+    shapes = LARGE_SHAPES if large else SHAPES
+    shape = shapes[seed % len(shapes)]
+    graph = Graph(seed, 2 * prod(shape) if large else 4_000)
     inputs = ["x", "y"][: 1 + graph.choose(2)]
     graph.shapes |= dict.fromkeys(inputs, shape)
     values = list(inputs)

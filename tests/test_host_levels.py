@@ -147,6 +147,17 @@ def test_onnx_graphs(seed: int) -> None:
     check_model(random_model(seed))
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_large_onnx_graphs(seed: int) -> None:
+    check_model(random_model(seed, large=True))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(100, 200))
+def test_many_large_onnx_graphs(seed: int) -> None:
+    check_model(random_model(seed, large=True))
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(100, 400))
 def test_many_onnx_graphs(seed: int) -> None:

@@ -201,13 +201,14 @@ class _Kernel:
                 if lower:
                     begin = self.emitter.binary("add", begin, integer(lower))
                     end = self.emitter.binary("add", end, integer(lower))
-            scheduled = any(
+            # Iterations that threads share must not depend on which of them run in one call.
+            as_written = op is self.grid or any(
                 isinstance(each, tir.ForOp) and each.loop_kind is LoopKind.VECTORIZED
                 for each in op.walk()
             )
             with (
                 self.indices.scope(),
-                self.emitter.loop(begin, end, "i", scheduled) as index,
+                self.emitter.loop(begin, end, "i", as_written) as index,
             ):
                 self.indices.expressions[op.variable] = self.indices.dimension(
                     Dimension(index, (lower, upper - 1))
