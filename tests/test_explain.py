@@ -10,7 +10,7 @@ from xdsl.parser import Parser
 
 import partita
 from partita.analysis.verification import verify
-from partita.driver import context
+from partita.driver import compile_artifact, context
 from partita.driver.explain import (
     Explanation,
     OpPlacement,
@@ -19,6 +19,7 @@ from partita.driver.explain import (
     explain_partitioned,
 )
 from partita.errors import OptionError, PassError
+from partita.runtime import ExternalStep
 
 DIVIDED = """\
 func.func @main(%x : tensor<2x4xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>) attributes {partita.entry} {
@@ -206,3 +207,24 @@ def test_what_is_refused() -> None:
         partita.explain(parse(MODULE), ["hots"])
     with pytest.raises(PassError, match="expected entry function @g, got @f"):
         partita.explain(parse(MODULE), entry="g", shapes={"image": (3, 8)})
+
+
+def test_it_is_what_compilation_does() -> None:
+    """Regions are the external steps of an artifact, of the same ops."""
+    model = Path(__file__).parent.parent / "examples" / "layer.onnxtxt"
+    targets = ['onnxruntime{ops="relay.dense","relay.relu"}']
+    explanation = partita.explain(model, targets, shapes={"N": (3,)})
+    artifact = compile_artifact(model, targets, shapes={"N": (3,)})
+    steps = [each for each in artifact.plan.steps if isinstance(each, ExternalStep)]
+    assert len(steps) == len(explanation.regions) == 2
+    for step, region in zip(steps, explanation.regions, strict=True):
+        assert (step.function, step.target) == (region.name, region.target)
+        origins = {
+            origin
+            for each in explanation.ops
+            if each.region == region.name
+            for origin in each.origins
+        }
+        assert set(step.origin.split(", ")) == origins
+        assert sum(each.nbytes for each in step.input_specs) == region.bytes_in
+        assert sum(each.nbytes for each in step.output_specs) == region.bytes_out
