@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 
 from partita.dialects.relay import OnnxNodeOp, RelayOp
 from partita.errors import InputError
+from partita.interpreters.byoc import BYOC
 from partita.interpreters.module import (
     Impl,
     Interpreter,
@@ -29,6 +30,7 @@ def _relay(
 
 TABLES: tuple[Mapping[type[Operation], Impl], ...] = (
     dict.fromkeys((*RELAY, OnnxNodeOp), _relay),
+    BYOC,
     TE,
     TIR,
 )

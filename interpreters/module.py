@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
+from partita.dialects.byoc import external_modules
 from partita.dialects.partita import ENTRY, NAME
 from partita.errors import InputError, IRError
 from partita.shapes import DYNAMIC, dtype_of, shape_text
@@ -36,6 +37,11 @@ class Interpreter:
             each.sym_name.data: each
             for each in module.ops
             if isinstance(each, func.FuncOp)
+        }
+        self.externals = {
+            (target, name): each
+            for target, external in external_modules(module).items()
+            for name, each in external.functions.items()
         }
         self.frames: list[dict[SSAValue, Array]] = []
         """The arrays of values that are in scope, of each function that is running."""
@@ -100,6 +106,15 @@ class Interpreter:
         if name not in self.functions:
             raise IRError(f"expected function @{name}, got {listed(self.functions)}")
         return self.functions[name]
+
+    def external(self, symbol: SymbolRefAttr) -> func.FuncOp:
+        """Return the function of another target that a symbol names; raise `IRError` if it is not there as IR."""
+        names = [each.data for each in symbol.nested_references]
+        found = self.externals.get((symbol.root_reference.data, "".join(names)))
+        if not isinstance(found, func.FuncOp):
+            got = "none" if found is None else "a binary"
+            raise IRError(f"expected function {symbol}, got {got}")
+        return found
 
     def entry(self, name: str | None = None) -> func.FuncOp:
         """Return the function of this name, or else the one that is marked, or the only public one.

@@ -1,9 +1,10 @@
-"""`partita-opt`, with an op that belongs to another target, and passes that show what they see."""
+"""`partita-opt`, with an op and back ends that only tests have, and passes that show what they see."""
 
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from example_backend import Example, Other
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -21,6 +22,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from partita.dialects.partita import IsolatedFromHost
 from partita.errors import PassError
+from partita.targets import registry
 from partita.tools.opt import PartitaOpt, run_tool
 from partita.transforms.pipeline import Pipeline, TargetAware
 
@@ -130,4 +132,5 @@ class TestOpt(PartitaOpt):
 
 
 if __name__ == "__main__":
+    registry.ALL_BACKENDS = (*registry.ALL_BACKENDS, Example, Other)
     sys.exit(run_tool(TestOpt))

@@ -25,20 +25,20 @@ class AnnotateTargetPass(ModulePass):
     Before:
 
     ```mlir
-    func.func @main(%x : tensor<4xf32>, %t : tensor<4xf16>) -> (tensor<4xf32>, tensor<4xf16>) {
+    func.func @main(%x : tensor<4xf32>) -> tensor<4xf32> {
       %a = relay.exp %x : tensor<4xf32>
-      %b = relay.exp %t : tensor<4xf16>
-      func.return %a, %b : tensor<4xf32>, tensor<4xf16>
+      %b = relay.erf %a : tensor<4xf32>
+      func.return %b : tensor<4xf32>
     }
     ```
 
-    After `annotate-target{targets=c}`:
+    After `annotate-target{targets=example}`:
 
     ```mlir
-    func.func @main(%x : tensor<4xf32>, %t : tensor<4xf16>) -> (tensor<4xf32>, tensor<4xf16>) {
-      %a = relay.exp %x {byoc.target = "c"} : tensor<4xf32>
-      %b = relay.exp %t : tensor<4xf16>
-      func.return %a, %b : tensor<4xf32>, tensor<4xf16>
+    func.func @main(%x : tensor<4xf32>) -> tensor<4xf32> {
+      %a = relay.exp %x {byoc.target = "example"} : tensor<4xf32>
+      %b = relay.erf %a {byoc.rejected = {example = "relay.erf is not among its ops"}} : tensor<4xf32>
+      func.return %b : tensor<4xf32>
     }
     ```
     """

@@ -72,6 +72,33 @@ class CodegenExternalsPass(TargetAware, ModulePass):
     A back end is the one that the `byoc.module` names. Private functions are what others
     use; they are not compiled by themselves, and go. So does what ops say about why
     targets rejected them.
+
+    Before:
+
+    ```mlir
+    func.func @main(%x : tensor<4xf32>) -> tensor<4xf32> {
+      %0 = byoc.call @example::@main_0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      func.return %0 : tensor<4xf32>
+    }
+    byoc.module @example attributes {target = "example"} {
+      func.func @main_0(%x : tensor<4xf32>) -> tensor<4xf32> {
+        %0 = relay.exp %x : tensor<4xf32>
+        func.return %0 : tensor<4xf32>
+      }
+    }
+    ```
+
+    After `codegen-externals`:
+
+    ```mlir
+    func.func @main(%x : tensor<4xf32>) -> tensor<4xf32> {
+      %0 = byoc.call @example::@main_0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      func.return %0 : tensor<4xf32>
+    }
+    byoc.module @example attributes {target = "example"} {
+      byoc.binary @main_0 : (tensor<4xf32>) -> tensor<4xf32> {files = #byoc.files<"5f9b677a3f0bb915b60b3ea16b0b144c">, weights = [], options = "{}"}
+    }
+    ```
     """
 
     name = "codegen-externals"

@@ -35,17 +35,25 @@ class MergeCompositePass(ModulePass):
     Before:
 
     ```mlir
-    func.func @main(%x : tensor<4xf32>) -> tensor<4xf32> {
-      %0 = relay.exp %x {byoc.target = "c"} : tensor<4xf32>
-      func.return %0 : tensor<4xf32>
+    func.func @main(%x : tensor<4xf32>, %y : tensor<4xf32>) -> tensor<4xf32> {
+      %c = relay.constant dense<2.000000e+00> : tensor<4xf32>
+      %0 = relay.multiply %x, %c {byoc.target = "example"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      %1 = relay.add %0, %y {byoc.target = "example"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      func.return %1 : tensor<4xf32>
     }
     ```
 
-    After `merge-composite{targets=c}`:
+    After `merge-composite{targets=example}`:
 
     ```mlir
-    func.func @main(%x : tensor<4xf32>) -> tensor<4xf32> {
-      %0 = relay.exp %x {byoc.target = "c"} : tensor<4xf32>
+    func.func @main(%x : tensor<4xf32>, %y : tensor<4xf32>) -> tensor<4xf32> {
+      %0 = byoc.composite "example.multiply_add" (%x, %y) attributes {byoc.target = "example"} {
+      ^bb0(%1 : tensor<4xf32>, %2 : tensor<4xf32>):
+        %c = relay.constant dense<2.000000e+00> : tensor<4xf32>
+        %3 = relay.multiply %1, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+        %4 = relay.add %3, %2 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+        byoc.yield %4 : tensor<4xf32>
+      } : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
       func.return %0 : tensor<4xf32>
     }
     ```

@@ -32,16 +32,16 @@ class PruneRegionsPass(ModulePass):
 
     ```mlir
     func.func @main(%x : tensor<4xf32>) -> tensor<4xf32> {
-      %0 = relay.exp %x {byoc.target = "c", byoc.region = 0 : i64} : tensor<4xf32>
+      %0 = relay.exp %x {byoc.target = "other", byoc.region = 0 : i64} : tensor<4xf32>
       func.return %0 : tensor<4xf32>
     }
     ```
 
-    After `prune-regions{targets=c}`:
+    After `prune-regions{targets=other}`:
 
     ```mlir
     func.func @main(%x : tensor<4xf32>) -> tensor<4xf32> {
-      %0 = relay.exp %x {byoc.target = "c", byoc.region = 0 : i64} : tensor<4xf32>
+      %0 = relay.exp %x {byoc.rejected = {other = "a region of 1 op, where at least 2 are worth it"}} : tensor<4xf32>
       func.return %0 : tensor<4xf32>
     }
     ```
