@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from partita.errors import ArtifactError, WeightsError
+from partita.runtime.files import replacing
 from partita.runtime.tensors import Array, decode, digest, encode
 
 
@@ -73,16 +74,13 @@ class WeightFile(Mapping[str, Array]):
 
 def write_weights(path: Path, weights: Iterable[Weight]) -> None:
     """Write each weight once, under its digest; nothing is left behind on failure."""
-    partial = path.with_name(path.name + ".partial")
     header, contents = encode({each.digest: each.content() for each in weights})
     try:
-        with partial.open("wb") as stream:
+        with replacing(path) as stream:
             stream.writelines((header, *contents))
-        partial.replace(path)
     except OSError as error:
-        raise WeightsError(f"cannot write weights to {path}: {error}") from None
-    finally:
-        partial.unlink(missing_ok=True)
+        reason = error.strerror or error
+        raise WeightsError(f"cannot write weights to {path}: {reason}") from None
 
 
 __all__ = ["Array", "Weight", "WeightFile", "digest", "weight", "write_weights"]

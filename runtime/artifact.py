@@ -20,13 +20,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain
-from os import PathLike, cpu_count, getpid
+from os import PathLike, cpu_count
 from pathlib import Path
 from typing import BinaryIO
 
 from partita.errors import ArtifactError
 from partita.runtime.archive import Member, read_archive, write_archive
 from partita.runtime.external import KINDS, ExternalStep
+from partita.runtime.files import replacing
 from partita.runtime.json_reader import Node
 from partita.runtime.machine import Machine
 from partita.runtime.plan import KernelStep, Plan, Step
@@ -97,16 +98,12 @@ class Artifact:
         """Write the file, or leave nothing behind and raise `ArtifactError`."""
         self.check()
         path = Path(path)
-        partial = path.with_name(f".{path.name}.{getpid()}.partial")
         try:
-            with partial.open("xb") as stream:
+            with replacing(path) as stream:
                 self._write_members(stream)
-            partial.replace(path)
         except OSError as error:
             reason = error.strerror or error
             raise ArtifactError(f"cannot write artifact {path}: {reason}") from None
-        finally:
-            partial.unlink(missing_ok=True)
 
     def _write_members(self, stream: BinaryIO) -> None:
         members = {PLAN: self.plan.text().encode(), GRAPH: self.graph.encode()}

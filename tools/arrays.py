@@ -1,6 +1,5 @@
 """Arrays in numpy's files, read without trust and written whole or not at all."""
 
-import os
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InputError, OptionError
+from partita.runtime.files import replacing
 
 Array = NDArray[Any]
 
@@ -53,14 +53,10 @@ def _native(array: Array) -> Array:
 
 def write_npz(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write arrays by name, which may be any: `numpy.savez` cannot write one called `file`."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with zipfile.ZipFile(partial, "x") as archive:
+        with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
             for name, array in arrays.items():
                 with archive.open(name + SUFFIX, "w", force_zip64=True) as stream:
                     np.lib.format.write_array(stream, array, allow_pickle=False)
-        partial.replace(path)
     except OSError as error:
         raise OptionError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        partial.unlink(missing_ok=True)

@@ -1,9 +1,9 @@
 """Files that command lines write: whole or not at all."""
 
-import os
 from pathlib import Path
 
 from partita.errors import OptionError
+from partita.runtime.files import replacing
 
 
 def check_writable(output: Path) -> None:
@@ -16,11 +16,8 @@ def check_writable(output: Path) -> None:
 
 def write_text(output: Path, text: str) -> None:
     """Write text in place of what the file holds; raise `OptionError` if it cannot be written."""
-    partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
     try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(output)
+        with replacing(output) as stream:
+            stream.write(text.encode())
     except OSError as error:
         raise OptionError(f"cannot write {output}: {error.strerror or error}") from None
-    finally:
-        partial.unlink(missing_ok=True)
