@@ -6,7 +6,7 @@ from partita.errors import ArtifactError, OptionError
 from partita.runtime import Machine
 from partita.targets.host.native import Compiler
 from partita.targets.host.processors import FEATURES, feature_flags, machine_named
-from partita.targets.host.rules.tiles import Registers
+from partita.transforms.loop_rules.tiles import Registers
 
 X86 = "x86_64-unknown-linux-gnu"
 ARM = "aarch64-unknown-linux-gnu"

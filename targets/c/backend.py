@@ -26,6 +26,7 @@ from partita.targets.c.emit import CTarget
 from partita.targets.c.lower import PREPARE, lowered
 from partita.targets.c.program import Program, emit_c
 from partita.targets.c.project import NAME, write_project
+from partita.targets.c.schedule_c import ScheduleCPass
 from partita.transforms.te_rules import TE_RULES
 
 SOURCE = "module.c"
@@ -42,6 +43,8 @@ class C(ExternalBackend):
     """The system's C compiler."""
 
     name: ClassVar[str] = "c"
+
+    passes: ClassVar[tuple[type[ModulePass], ...]] = (ScheduleCPass,)
 
     emitters: ClassVar[tuple[type[Target], ...]] = (CTarget,)
 

@@ -23,10 +23,10 @@ from partita.targets.backend import (
 from partita.targets.host.emit import AssemblyTarget, LLVMTarget
 from partita.targets.host.kernel import emit_kernel, symbol_of
 from partita.targets.host.native import Compiler, ObjectCache
-from partita.targets.host.rules.tiles import Registers
 from partita.targets.host.schedule_host import ScheduleHostPass
 from partita.transforms.apply_schedules import ApplySchedulesPass
 from partita.transforms.fuse_ops import FuseOpsPass
+from partita.transforms.loop_rules.tiles import Registers
 from partita.transforms.lower_relay_to_te import LowerRelayToTePass
 from partita.transforms.lower_te_to_tir import LowerTeToTirPass
 from partita.transforms.plan_memory import PlanMemoryPass

@@ -12,8 +12,8 @@ from partita.analysis.diagnostics import fail
 from partita.dialects.partita import KERNEL
 from partita.dialects.sched import SequenceOp
 from partita.runtime.machine import Machine
-from partita.targets.host.rules.schedule import schedule
-from partita.targets.host.rules.tiles import Registers
+from partita.transforms.loop_rules.schedule import schedule
+from partita.transforms.loop_rules.tiles import Registers
 
 ACCUMULATORS = {128: 12, 256: 12, 512: 28}
 """Bits of the vector registers that there are, and how many of them can hold results at least."""

@@ -3,14 +3,14 @@
 from xdsl.dialects.func import FuncOp
 
 from partita.dialects import sched
-from partita.targets.host.rules.inlining import inline
-from partita.targets.host.rules.lanes import choose_lanes
-from partita.targets.host.rules.maps import schedule_map
-from partita.targets.host.rules.nest import Nest, Stage, is_temporary
-from partita.targets.host.rules.rows import schedule_rows
-from partita.targets.host.rules.steps import Steps
-from partita.targets.host.rules.tiled import schedule_tiles
-from partita.targets.host.rules.tiles import Registers
+from partita.transforms.loop_rules.inlining import inline
+from partita.transforms.loop_rules.lanes import choose_lanes
+from partita.transforms.loop_rules.maps import schedule_map
+from partita.transforms.loop_rules.nest import Nest, Stage, is_temporary
+from partita.transforms.loop_rules.rows import schedule_rows
+from partita.transforms.loop_rules.steps import Steps
+from partita.transforms.loop_rules.tiled import schedule_tiles
+from partita.transforms.loop_rules.tiles import Registers
 
 
 def schedule(function: FuncOp, registers: Registers) -> sched.SequenceOp | None:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from partita.targets.host.rules.nest import Stage
-from partita.targets.host.rules.tiles import Registers, lane_count
+from partita.transforms.loop_rules.nest import Stage
+from partita.transforms.loop_rules.tiles import Registers, lane_count
 
 SHORTEST = 4
 """Fewer elements than this are not worth a vector."""

@@ -6,10 +6,10 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
-from partita.targets.host.rules.lanes import Lanes
-from partita.targets.host.rules.nest import Stage
-from partita.targets.host.rules.steps import Steps
-from partita.targets.host.rules.tiles import (
+from partita.transforms.loop_rules.lanes import Lanes
+from partita.transforms.loop_rules.nest import Stage
+from partita.transforms.loop_rules.steps import Steps
+from partita.transforms.loop_rules.tiles import (
     PARALLEL_WORK,
     Registers,
     Tile,

@@ -1,8 +1,8 @@
 """Reductions without an axis for vectors: one element at a time."""
 
-from partita.targets.host.rules.nest import Stage
-from partita.targets.host.rules.steps import Steps
-from partita.targets.host.rules.tiles import PARALLEL_WORK
+from partita.transforms.loop_rules.nest import Stage
+from partita.transforms.loop_rules.steps import Steps
+from partita.transforms.loop_rules.tiles import PARALLEL_WORK
 
 
 def schedule_rows(steps: Steps, stage: Stage, epilogue: Stage | None) -> None:

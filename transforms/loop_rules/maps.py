@@ -2,9 +2,9 @@
 
 from math import prod
 
-from partita.targets.host.rules.nest import Access, Stage
-from partita.targets.host.rules.steps import Steps
-from partita.targets.host.rules.tiles import PARALLEL_WORK, Registers, lane_count
+from partita.transforms.loop_rules.nest import Access, Stage
+from partita.transforms.loop_rules.steps import Steps
+from partita.transforms.loop_rules.tiles import PARALLEL_WORK, Registers, lane_count
 
 
 def schedule_map(steps: Steps, stage: Stage, registers: Registers) -> None:

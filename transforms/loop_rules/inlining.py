@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
 
-from partita.targets.host.rules.nest import Access, Nest, Stage, is_temporary
+from partita.transforms.loop_rules.nest import Access, Nest, Stage, is_temporary
 
 
 @dataclass(frozen=True)
