@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from io import BytesIO
 from os import getpid
 from pathlib import Path
 from typing import BinaryIO
@@ -11,11 +12,13 @@ from typing import BinaryIO
 def replacing(path: Path) -> Generator[BinaryIO]:
     """Open a stream whose content takes the place of a file when the block ends, and is dropped if that fails.
 
-    A device or a pipe is never replaced: it gets what is written. Raises `OSError`.
+    A device or a pipe is never replaced: it gets the content, all at once, since it has no positions to
+    go back to. Raises `OSError`.
     """
     if path.exists() and not path.is_file():
-        with path.open("wb") as stream:
-            yield stream
+        whole = BytesIO()
+        yield whole
+        path.write_bytes(whole.getbuffer())
         return
     path = path.resolve()
     partial = path.with_name(f".{path.name}.{getpid()}.partial")

@@ -5,6 +5,7 @@ import stat
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -55,6 +56,13 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     reader.join()
     assert found == [b"new"]
     assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_a_device_may_get_an_archive() -> None:
+    with replacing(Path("/dev/null")) as stream, ZipFile(stream, "w") as archive:
+        archive.writestr("a", b"1")
+        archive.writestr("b", b"2")
+    assert Path("/dev/null").is_char_device()
 
 
 @pytest.mark.parametrize(
