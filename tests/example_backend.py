@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import pytest
 from example_loader import OPS
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
@@ -16,6 +17,8 @@ from partita.dialects import relay
 from partita.dialects.byoc import CompositeOp, YieldOp
 from partita.dialects.relay.base import ints
 from partita.errors import CodegenError
+from partita.runtime.loaders import LOADERS
+from partita.targets import registry
 from partita.targets.backend import (
     Accept,
     CodegenContext,
@@ -132,4 +135,9 @@ class _Writer:
         raise AssertionError("a block ends with a terminator")
 
 
-LOADER = "example_loader:load"
+def install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let there be these back ends, as long as a test runs."""
+    everything = (*registry.ALL_BACKENDS, Example, Other)
+    monkeypatch.setattr(registry, "ALL_BACKENDS", everything)
+    for name in (Example.name, Other.name):
+        monkeypatch.setitem(LOADERS, name, "example_loader:load")

@@ -8,10 +8,10 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
-from partita.dialects.byoc import HOST
+from partita.dialects.byoc import HOST, external_modules
 from partita.errors import OptionError, did_you_mean
 from partita.runtime import Machine
-from partita.targets import Backend, ExternalBackend, Host
+from partita.targets import Backend, ExternalBackend, Host, make_backend
 from partita.targets.backend import Progress, silent
 from partita.targets.partition import (
     AnnotateTargetPass,
@@ -98,22 +98,23 @@ def full_pipeline(
     """Return all passes from a graph to what the host's plan and code are made of.
 
     The order is: what targets need before the graph is divided, the division, what each
-    target does to its part, its code, and then the host's part.
+    target does to its part, its code, and then the host's part. A module may be divided
+    already, or in part.
     """
     host = host_among(backends)
     host_part = (*GRAPH_PASSES, *host.pre_partition(), *host.pipeline(module, machine))
-    externals = [each for each in backends if isinstance(each, ExternalBackend)]
+    asked = [each for each in backends if isinstance(each, ExternalBackend)]
+    externals = (*asked, *_present(module, asked))
     if not externals:
         return host_part
+    keep = policy.on_failure == HOST or policy.keep_host_code
     return (
-        *partition_pipeline(
-            backends, keep_originals=policy.on_failure == HOST or policy.keep_host_code
-        ),
+        *(partition_pipeline(backends, keep_originals=keep) if asked else ()),
         *(each for backend in externals for each in _post_partition(backend)),
         CodegenExternalsPass(
             policy.on_failure,
             policy.keep_host_code,
-            tuple(externals),
+            externals,
             machine,
             progress=policy.progress,
             tell=policy.tell,
@@ -121,6 +122,18 @@ def full_pipeline(
         *host_part,
         CollectWeightsPass(),
     )
+
+
+def _present(
+    module: ModuleOp, asked: Sequence[ExternalBackend]
+) -> Iterator[ExternalBackend]:
+    """Yield the back ends whose functions a module has, beside those that are asked for."""
+    names = {each.name for each in asked}
+    for name, external in external_modules(module).items():
+        if name not in names:
+            backend = make_backend(external.target.data)
+            if isinstance(backend, ExternalBackend):
+                yield backend
 
 
 def partition_pipeline(
@@ -136,6 +149,15 @@ def partition_pipeline(
         MergeRegionsPass(),
         PruneRegionsPass(texts, backends),
         PartitionGraphPass(keep_originals),
+    )
+
+
+def whole_graph_pipeline(backend: ExternalBackend) -> tuple[ModulePass, ...]:
+    """Return the passes that prepare a graph that one back end takes as a whole."""
+    return (
+        *PARTITION_PREPARATION,
+        *backend.pre_partition(),
+        *backend.post_partition(),
     )
 
 
