@@ -1,7 +1,8 @@
 """Graphs divided between back ends: what goes where, and that results are those of the host alone."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,20 +84,24 @@ def check(
     text: str,
     targets: Sequence[Backend | str] = ("example",),
     inputs: Sequence[Array] = (X,),
-    **options: bool,
+    keep_host_fallback: bool = False,
 ) -> Executable:
     """Check that what is compiled computes what the interpreter does; return it."""
     module = parse(text)
     expected = interpret(module, inputs)
     partitioned = partita.partition(module, targets)
-    for got, wanted in zip(interpret(partitioned, inputs), expected, strict=True):
-        np.testing.assert_allclose(got, wanted, rtol=1e-5)
-    exe = partita.compile(module, [*targets, HOST], threads=1, **options)
+    assert_close(interpret(partitioned, inputs), expected)
+    exe = partita.compile(
+        module, [*targets, HOST], threads=1, keep_host_fallback=keep_host_fallback
+    )
     named = zip((each.name for each in exe.inputs), inputs, strict=True)
-    got = exe.run(dict(named))
-    for one, wanted in zip(got.values(), expected, strict=True):
-        np.testing.assert_allclose(one, wanted, rtol=1e-5)
+    assert_close(exe.run(dict(named)).values(), expected)
     return exe
+
+
+def assert_close(got: Iterable[Any], expected: Iterable[Any]) -> None:
+    for one, wanted in zip(got, expected, strict=True):
+        np.testing.assert_allclose(one, wanted, rtol=1e-5)
 
 
 def test_an_external_function_is_untouched_while_an_equal_host_one_is_simplified() -> (
