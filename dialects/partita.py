@@ -1,11 +1,21 @@
 """What all levels share: handles on weights, and the names of the attributes that functions and ops carry."""
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Data, Dialect, Operation
-from xdsl.irdl import irdl_attr_definition
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AnyFloatConstr, ModuleOp, StringAttr
+from xdsl.ir import Data, Dialect, Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    VarConstraint,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+)
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
-from xdsl.traits import OpTrait
+from xdsl.traits import OpTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from partita.weights import Weight
@@ -112,4 +122,33 @@ class WeightAttr(Data[Weight]):
             printer.print_string_literal(self.data.digest)
 
 
-Partita = Dialect("partita", [], [WeightAttr])
+@irdl_op_definition
+class RemainderOp(IRDLOperation):
+    """Take the remainder of a division of floats, with the sign of the dividend, exactly: C's `fmod`.
+
+    It stands here as `arith` and `math` have no such op.
+
+    ```mlir
+    %r = partita.remainder %x, %y : f32
+    ```
+    """
+
+    name = "partita.remainder"
+
+    T: ClassVar = VarConstraint("T", AnyFloatConstr)
+
+    dividend = operand_def(T)
+
+    divisor = operand_def(T)
+
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$dividend `,` $divisor attr-dict `:` type($result)"
+
+    def __init__(self, dividend: SSAValue, divisor: SSAValue):
+        super().__init__(operands=(dividend, divisor), result_types=(dividend.type,))
+
+
+Partita = Dialect("partita", [RemainderOp], [WeightAttr])

@@ -18,6 +18,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation
 
+from partita.dialects.partita import RemainderOp
 from partita.shapes import dtype_of
 
 Array = NDArray[np.generic]
@@ -293,6 +294,7 @@ SCALARS: Mapping[type[Operation], ScalarImpl] = {
     arith.CmpfOp: _compare_floats,
     math.AbsFOp: _plain(np.absolute),
     math.CopySignOp: _plain(np.copysign),
+    RemainderOp: _plain(np.fmod),
     math.FmaOp: _plain(_fused),
     math.FloorOp: _plain(np.floor),
     math.CeilOp: _plain(np.ceil),

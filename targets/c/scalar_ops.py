@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
+from partita.dialects.partita import RemainderOp
 from partita.targets.c.expressions import Level, Value, call, choice, infix
 from partita.targets.c.support import Support, unsigned
 from partita.targets.c.types import BOOL, CType, c_type, literal
@@ -346,6 +347,7 @@ RULES: Mapping[type[Operation], Rule] = {
     arith.CmpfOp: _compare_floats,
     math.AbsFOp: _libm("fabs"),
     math.CopySignOp: _libm("copysign"),
+    RemainderOp: _libm("fmod"),
     math.FmaOp: _libm("fma"),
     math.FloorOp: _libm("floor"),
     math.CeilOp: _libm("ceil"),

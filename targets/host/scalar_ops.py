@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation
 
+from partita.dialects.partita import RemainderOp
 from partita.targets.host import integer_ops, polynomials
 from partita.targets.host.emitter import FAST, Emitter, Value, llvm_type
 from partita.targets.host.integer_ops import Rule
@@ -83,6 +84,10 @@ def _library(emitter: Emitter, name: str, *values: Value) -> Value:
             f"insertelement {result}, {one}, i64 {lane}", first.type, first.lanes
         )
     return result
+
+
+def _remainder(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+    return _library(emitter, "fmod", *values)
 
 
 def _c_function(name: str) -> Rule:
@@ -275,6 +280,7 @@ RULES: Mapping[type[Operation], Rule] = {
     math.RoundEvenOp: _intrinsic("roundeven"),
     math.RoundOp: _intrinsic("round"),
     math.CopySignOp: _intrinsic("copysign"),
+    RemainderOp: _remainder,
     math.FmaOp: _intrinsic("fma"),
     math.PowFOp: _power,
     math.IPowIOp: integer_ops.power,

@@ -143,6 +143,9 @@ def division() -> Iterator[Case]:
         yield case(relay.DivideOp, dtype, Input((60,), dtype), divisor)
         dividend = Input((60,), dtype, -50, 50)
         yield case(relay.ModOp, f"fmod-{dtype}", dividend, divisor, fmod=True)
+    for dtype in ("float32", "float64"):
+        large, small = Input((60,), dtype, -1e30, 1e30), Input((60,), dtype, 0.5, 5)
+        yield case(relay.ModOp, f"fmod-large-{dtype}", large, small, fmod=True)
     for dtype in INTEGERS:
         x = Input((60,), dtype, -100, 100, True)
         y = Input((60,), dtype, -5, 5, True)

@@ -34,6 +34,7 @@ from xdsl.ir.affine import (
     AffineMap,
 )
 
+from partita.dialects.partita import RemainderOp
 from partita.dialects.te import ReadOp, YieldOp
 from partita.shapes import (
     Shape,
@@ -272,6 +273,10 @@ class Scalar:
     def copysign(self, sign: "Scalar") -> "Scalar":
         """Give this magnitude the sign of another float."""
         return self._made(math.CopySignOp(self.value, sign.value))
+
+    def remainder(self, divisor: "Scalar") -> "Scalar":
+        """Take the remainder of floats, with the sign of this one."""
+        return self._made(RemainderOp(self.value, divisor.value))
 
     def as_unsigned(self) -> "Scalar":
         """Take the same bits as an unsigned integer."""

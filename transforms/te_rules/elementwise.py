@@ -118,19 +118,9 @@ def _remainder(x: Scalar, y: Scalar) -> Scalar:
     return x % unsafe.select(y.like(1), y)
 
 
-def _float_remainder(x: Scalar, y: Scalar) -> Scalar:
-    """Take the remainder of floats with the sign of `x`, exact for `f32` within 2**29 multiples."""
-    element = x.element
-    wide_x, wide_y = x.cast(f64), y.cast(f64)
-    whole = (wide_x / wide_y).math(math.TruncOp)
-    rest = wide_x - whole * wide_y
-    small = wide_x.math(math.AbsFOp).lt(wide_y.math(math.AbsFOp))
-    return small.select(wide_x, rest).copysign(wide_x).cast(element)
-
-
 def _modulo(op: relay.ModOp) -> Binary:
     def function(x: Scalar, y: Scalar) -> Scalar:
-        rest = _float_remainder(x, y) if is_float(x.element) else _remainder(x, y)
+        rest = x.remainder(y) if is_float(x.element) else _remainder(x, y)
         if bool(op.fmod) or kind(x.element) == "unsigned":
             return rest
         opposite = rest.lt(0) ^ y.lt(0)
