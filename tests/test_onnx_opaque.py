@@ -60,6 +60,15 @@ MODELS: Mapping[str, tuple[int, str]] = {
         '<domain: "local", opset_import: ["" : 17]> running (a) => (b) '
         "{ zero = Constant <value = int64 {0}> () c = Abs (a) b = CumSum (c, zero) }",
     ),
+    "an output that the converter does not make": (
+        17,
+        "g (float[1,2,6,6] x) => (float[1,2,3,3] y, int64[1,2,3,3] i) "
+        "{ y, i = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x) }",
+    ),
+    "a shape that the model states": (
+        18,
+        "g (float[3,2,2] x, int64[1] i) => (float[2,2] y) { axes = Sub (i, i) y = ReduceSum <keepdims = 0> (x, axes) }",
+    ),
     "two operators in a row": (
         17,
         "g (float[4,5] x) => (float[4,5] y) <int64 a = {1}> { z = CumSum (x, a) y = CumSum <reverse = 1> (z, a) }",

@@ -1,15 +1,21 @@
 """Whole networks, divided between the host and onnxruntime, give what the host alone gives."""
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import onnx
 import pytest
+from numpy.typing import NDArray
 from test_networks import assert_close
 
 import partita
 from networks import light, random_inputs
 from partita.runtime import ExternalStep
 from partita.targets import C, OnnxRuntime
+
+Arrays = dict[str, NDArray[Any]]
 
 QUICK = ("shufflenet", "onnxruntime")
 """What is compiled for every change; the others in `make test-full`."""
@@ -25,6 +31,14 @@ TARGETS: dict[str, Sequence[OnnxRuntime | C]] = {
 }
 
 
+@cache
+def by_host(name: str) -> tuple[onnx.ModelProto, Arrays, Arrays]:
+    """Return a network, inputs, and what the host gives on them."""
+    model = light(name)
+    inputs = random_inputs(model)
+    return model, inputs, partita.compile(model, threads=2).run(inputs)
+
+
 @pytest.mark.parametrize(
     ("name", "targets"),
     [
@@ -34,9 +48,7 @@ TARGETS: dict[str, Sequence[OnnxRuntime | C]] = {
     ],
 )
 def test_light_graph(name: str, targets: str, tmp_path: Path) -> None:
-    model = light(name)
-    inputs = random_inputs(model)
-    expected = partita.compile(model, threads=2).run(inputs)
+    model, inputs, expected = by_host(name)
     partita.compile(model, TARGETS[targets], threads=2).save(tmp_path / "m.partita")
     executable = partita.load(tmp_path / "m.partita", threads=2)
     assert any(

@@ -65,7 +65,7 @@ class PartitaBackend(Backend):
         cls, model: onnx.ModelProto, device: str = "CPU", **kwargs: Any
     ) -> PartitaBackendRep:
         """Compile a model; `kwargs` are those of `partita.compile`."""
-        return PartitaBackendRep(partita.compile(import_onnx(model), **kwargs))
+        return PartitaBackendRep(partita.compile(model, **kwargs))
 
     @classmethod
     def supports_device(cls, device: str) -> bool:

@@ -43,7 +43,7 @@ from partita.frontends.onnx.graph import (
     label_of,
     ordered,
 )
-from partita.frontends.onnx.node import Node, Operand, Results
+from partita.frontends.onnx.node import Node, Operand
 from partita.frontends.onnx.opaque import Stated, UnknownShape, carry, renewed
 from partita.frontends.onnx.operators import CONVERTERS
 from partita.frontends.onnx.shapes import Shapes, input_types, way_out
@@ -104,7 +104,7 @@ def _module(source: Source, shapes: Shapes, opaque: bool) -> ModuleOp:
         Builder(block),
         way_out(names, types),
         support,
-        Stated(_stated_types(graph), shapes) if opaque else None,
+        Stated(_stated_types(graph), shapes, _read(graph)) if opaque else None,
     )
     for index in order:
         node = graph.node[index]
@@ -138,6 +138,12 @@ def _result_names(graph: onnx.GraphProto) -> list[str]:
         dim.dim_param for each in stated for dim in each.type.tensor_type.shape.dim
     ]
     return [name for node in graph.node for name in node.output] + symbols
+
+
+def _read(graph: onnx.GraphProto) -> frozenset[str]:
+    """Return the names of values that nodes read, or that the model returns."""
+    returned = (each.name for each in graph.output)
+    return frozenset((*returned, *(name for node in graph.node for name in node.input)))
 
 
 def _stated_types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
@@ -278,6 +284,7 @@ class _Conversion:
         last = self.builder.block.last_op
         try:
             results = self._results(node, domain)
+            self._check_outputs(proto, results)
         except ModelError as error:
             if self.stated is None or isinstance(error, Misfit):
                 raise
@@ -292,8 +299,6 @@ class _Conversion:
             except ModelError as other:
                 known = (domain, proto.op_type) in CONVERTERS
                 raise (error if known else other) from None
-        if isinstance(results, SSAValue):
-            results = (results,)
         for index, name in enumerate(proto.output):
             if not name:
                 continue
@@ -306,7 +311,18 @@ class _Conversion:
                 self.values[name] = value
         return None
 
-    def _results(self, node: Node, domain: str) -> Results:
+    def _check_outputs(
+        self, proto: onnx.NodeProto, results: Sequence[SSAValue | None]
+    ) -> None:
+        """Refuse to convert a node of which an output is used that its converter does not make."""
+        if self.stated is None:
+            return
+        for index, name in enumerate(proto.output):
+            made = index < len(results) and results[index] is not None
+            if name in self.stated.read and not made:
+                raise ModelError(f"output {index + 1} is not supported")
+
+    def _results(self, node: Node, domain: str) -> Sequence[SSAValue | None]:
         """Return what a converter makes of a node."""
         proto = node.proto
         schema = schema_of(proto.op_type, node.opset, domain)
@@ -324,7 +340,8 @@ class _Conversion:
         except ModelError as error:
             raise Misfit(str(error)) from None
         try:
-            return converter(node)
+            results = converter(node)
+            return (results,) if isinstance(results, SSAValue) else results
         except VerifyException as error:
             raise Misfit(node.told(str(error))) from None
         except MemoryError:

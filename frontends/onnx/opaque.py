@@ -5,6 +5,7 @@ which knows operators that ONNX does not, else what the model says.
 """
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 
@@ -50,6 +51,9 @@ class Stated:
 
     shapes: Shapes = field(default_factory=dict[str, Sequence[int]])
     """What the user says: shapes by name, extents by name of a symbolic dimension."""
+
+    read: AbstractSet[str] = frozenset()
+    """The names of values that nodes read, or that the model returns."""
 
 
 def carry(node: Node, stated: Stated) -> list[SSAValue | None]:
@@ -216,7 +220,9 @@ def _by_onnxruntime(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
     for each in session.get_outputs():
         code = _CODES.get(each.type)
         if code is not None:
-            types[each.name] = helper.make_tensor_type_proto(code, each.shape)
+            # onnxruntime says of a shape that it does not know what it says of a scalar's.
+            shape = each.shape or None
+            types[each.name] = helper.make_tensor_type_proto(code, shape)
     return types
 
 

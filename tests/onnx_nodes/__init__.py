@@ -1,18 +1,19 @@
-"""The node tests of the `onnx` package, and the list of those that pass, compiled.
+"""The node tests of the `onnx` package, and the lists of those that pass, compiled.
 
-`passing.txt` is enforced by `tests/test_onnx_nodes.py`. After an op has been added,
+`passing.txt` is what the host runs, `passing_onnxruntime.txt` what is run with onnxruntime as well. Both are enforced by
+`tests/test_onnx_nodes.py`. After an op has been added,
 
 ```console
 $ PYTHONPATH=tests .venv/bin/python -m onnx_nodes
 ```
 
-runs all of them and writes the list anew.
+runs all of them and writes the lists anew.
 """
 
 import os
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -26,12 +27,17 @@ from onnx.backend.test.runner import Runner
 
 from partita.tools.onnx_backend import PartitaBackend
 
-PASSING = Path(__file__).parent / "passing.txt"
+FOLDER = Path(__file__).parent
+
+HOST, ONNXRUNTIME = FOLDER / "passing.txt", FOLDER / "passing_onnxruntime.txt"
+
+TARGETS: Mapping[Path, Sequence[str]] = {HOST: (), ONNXRUNTIME: ("onnxruntime",)}
+"""What is compiled for, by the list of what passes."""
 
 
-def listed() -> tuple[str, ...]:
+def listed(passing: Path) -> tuple[str, ...]:
     """Return the names of the tests that must pass."""
-    return tuple(PASSING.read_text().split())
+    return tuple(passing.read_text().split())
 
 
 @cache
@@ -43,11 +49,11 @@ def node_tests() -> Mapping[str, TestCase]:
         return {each.name: each for each in load_model_tests(kind="node")}
 
 
-def run(test: TestCase) -> None:
+def run(test: TestCase, targets: Sequence[str] = ()) -> None:
     """Compile a model and run it on the inputs of its test; raises where results are not those expected."""
     assert test.model is not None
     assert test.data_sets is not None
-    prepared = PartitaBackend.prepare(test.model)
+    prepared = PartitaBackend.prepare(test.model, targets=targets)
     for inputs, expected in test.data_sets:
         outputs = prepared.run([_array(each) for each in inputs])
         Runner.assert_similar_outputs(
