@@ -1,5 +1,6 @@
 """Graphs divided between back ends: what goes where, and that results are those of the host alone."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from partita.driver import (
     context,
     prepare,
 )
+from partita.driver.compile import multiverse
 from partita.errors import CodegenError, PassError
 from partita.interpreters import interpret
 from partita.runtime import Executable, ExternalStep, Machine
@@ -35,7 +37,7 @@ from partita.targets.backend import Backend, CompositePattern
 from partita.targets.host import Host
 from partita.targets.partition import MergeCompositePass
 from partita.transforms.options import spelled
-from partita.transforms.pipeline import Observer, Pipeline, Verifier
+from partita.transforms.pipeline import Observer, Pipeline, Verifier, parse_passes
 from partita.weights import Array
 
 HOST = Host(cache="none")
@@ -429,3 +431,27 @@ def test_annotations_of_users_are_kept() -> None:
     assert inner_names(external(module, "other")) == ["exp", "negative", "func.return"]
     assert host_names(module) == ["byoc.call", "exp", "func.return"]
     check(text, ["example", "other"])
+
+
+def test_the_page_shows_what_passes_do() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "byoc.md").read_text()
+    match = EXAMPLE.search(page)
+    assert match is not None
+    module = Parser(context(), match["before"]).parse_module()
+    passes = parse_passes(match["pipeline"], multiverse().all_passes)
+    Pipeline(passes, (Verifier(),)).apply(context(), module)
+    expected = Parser(context(), match["after"]).parse_module()
+    assert str(module) == str(expected)
+    for each in prepare(parse(main("func.return %x : T")), ["c", HOST]):
+        named = each.name in page or each.name in {
+            host.name
+            for host in (*GRAPH_PASSES, *HOST.pipeline(module, Machine.host()))
+        }
+        assert named, f"{each.name} is not in the drawing"
+
+
+EXAMPLE = re.compile(
+    r"Before:\n+```mlir\n(?P<before>.*?)```\s+"
+    r"After `(?P<pipeline>[^`]+)`:\n+```mlir\n(?P<after>.*?)```",
+    re.DOTALL,
+)

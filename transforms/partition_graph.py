@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.utils.hints import isa
 from xdsl.utils.symbol_table import get_name_if_symbol
 
 from partita.analysis.diagnostics import fail
@@ -200,7 +199,7 @@ def _nodes(block: Block) -> list[_Node]:
     regions: dict[tuple[str, int], _Node] = {}
     for place, op in enumerate(block.ops):
         number, target = op.attributes.get(REGION), target_of(op)
-        if target is None or not isa(number, IntegerAttr[IntegerType]):
+        if target is None or not isinstance(number, IntegerAttr):
             nodes.append(_Node([op], None, place))
             continue
         key = (target, number.value.data)
