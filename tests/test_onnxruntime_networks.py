@@ -15,6 +15,9 @@ from networks import light, random_inputs
 from partita.runtime import ExternalStep
 from partita.targets import C, OnnxRuntime
 
+MOST_OF_THE_REST = 1 << 20
+"""Bytes of an artifact beside its weights, each of which is there once."""
+
 Arrays = dict[str, NDArray[Any]]
 
 QUICK = ("shufflenet", "onnxruntime")
@@ -54,5 +57,7 @@ def test_light_graph(name: str, targets: str, tmp_path: Path) -> None:
     assert any(
         isinstance(step, ExternalStep) for step in executable.artifact.plan.steps
     )
+    weights = sum(each.nbytes for each in executable.artifact.weights.values())
+    assert (tmp_path / "m.partita").stat().st_size <= 1.02 * weights + MOST_OF_THE_REST
     results = executable.run(inputs)
     assert_close(list(results.values()), list(expected.values()))

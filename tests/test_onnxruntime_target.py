@@ -335,6 +335,15 @@ def test_runs_again_on_other_arrays(element: object) -> None:
         assert_close(outputs, case.expected(inputs))
 
 
+def test_threads_of_several_regions_do_not_wait_busily() -> None:
+    module = BACKEND.codegen(parsed(PASSING), CONTEXT)
+    alone = BACKEND.link({"a": module}, CONTEXT)
+    both = BACKEND.link({"a": module, "b": module}, CONTEXT)
+    assert alone["a"].options["spinning"]
+    assert not both["a"].options["spinning"]
+    assert not both["b"].options["spinning"]
+
+
 def test_takes_only_the_ops_that_it_is_told() -> None:
     backend = OnnxRuntime(ops=("relay.exp",))
     exp, relu = (

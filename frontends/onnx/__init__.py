@@ -11,6 +11,7 @@ that the arithmetic of shapes leaves no ops behind, and converters see the shape
 | `graph` | what must hold before anything is converted |
 | `builder`, `node` | where converters put ops, and how they see a node |
 | `operators` | the converters, by file |
+| `opaque` | nodes that are carried along as they are, where a target runs them |
 | `importer`, `frontend` | the whole, for Python and for `partita-opt` |
 """
 

@@ -1,7 +1,7 @@
 """Runs ONNX models through onnxruntime, on the buffers of the plan: nothing is copied.
 
 Options that code generation leaves: `weights`, the names of the initializers whose content the artifact keeps;
-`providers` and `threads`.
+`providers` and `threads`; `spinning`, whether threads wait busily for the next run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,6 +39,8 @@ def load(
     settings = onnxruntime.SessionOptions()
     settings.log_severity_level = ONLY_FATAL
     settings.intra_op_num_threads = cast(int, options["threads"]) or available_threads()
+    if not options["spinning"]:
+        settings.add_session_config_entry("session.intra_op.allow_spinning", "0")
     names = cast(Sequence[str], options["weights"])
     held = [onnxruntime.OrtValue.ortvalue_from_numpy(each) for each in weights]
     if held:

@@ -1,6 +1,7 @@
 """The `onnxruntime` back end: regions as ONNX models, run by onnxruntime."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import ClassVar
 
@@ -87,5 +88,17 @@ class OnnxRuntime(ExternalBackend):
                 "weights": list(exported.weights),
                 "providers": list(self.providers),
                 "threads": self.threads,
+                "spinning": True,
             },
         )
+
+    def link(
+        self, modules: Mapping[str, ExternalModule], context: CodegenContext
+    ) -> Mapping[str, ExternalModule]:
+        """Let threads not wait busily where several regions, each with its own, and the host take turns."""
+        if len(modules) == 1:
+            return modules
+        return {
+            name: replace(each, options={**each.options, "spinning": False})
+            for name, each in modules.items()
+        }
