@@ -144,6 +144,15 @@ def compile_command(
             rich_help_panel=COMPILING,
         ),
     ] = False,
+    emit_c: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write the model as C sources that `make` builds, with a program that runs it on files; "
+            "needs `--target c`, and nothing else where it runs.",
+            rich_help_panel=COMPILING,
+        ),
+    ] = None,
     host_cpu: Annotated[
         str | None,
         typer.Option(
@@ -188,8 +197,10 @@ def compile_command(
     quiet: Quiet = False,
 ) -> None:
     """Compile a model to one file that `partita run` and `partita.load` run."""
-    if output is None and not print_pipeline:
-        raise typer.BadParameter("set -o OUT.partita, or --print-pipeline")
+    if output is None and emit_c is None and not print_pipeline:
+        raise typer.BadParameter(
+            "set -o OUT.partita, --emit-c FOLDER, or --print-pipeline"
+        )
 
     def action() -> None:
         from partita.tools.compiling import CompileRequest, compile_file
@@ -198,6 +209,7 @@ def compile_command(
             CompileRequest(
                 model,
                 output,
+                emit_c,
                 targets=target or (),
                 shapes=shape or (),
                 entry=entry,

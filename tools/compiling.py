@@ -11,6 +11,7 @@ from partita.driver import (
     ExternalPolicy,
     Insertion,
     compile_artifact,
+    emit_c,
     make_backend,
     prepare,
 )
@@ -33,7 +34,10 @@ class CompileRequest:
     model: Path
 
     output: Path | None
-    """`None` if only the pipeline is wanted."""
+    """`None` if no artifact is wanted."""
+
+    emit_c: Path | None = None
+    """The folder of C sources; `None` if none is wanted."""
 
     targets: Sequence[str] = ()
     shapes: Sequence[str] = ()
@@ -81,6 +85,16 @@ def compile_file(request: CompileRequest) -> None:
                 ),
             )
             print(",\n".join(map(spelled, passes)), flush=True)
+        if request.emit_c is not None:
+            with stopwatch.rest("(C)"):
+                emit_c(
+                    model.module,
+                    request.emit_c,
+                    targets,
+                    shapes=model.shapes,
+                    entry=request.entry,
+                    observers=observers,
+                )
         if request.output is None:
             return
         with stopwatch.rest("(code)"):

@@ -26,13 +26,15 @@ from partita.driver.pipelines import (
     host_among,
     insert,
     partition_pipeline,
+    whole_graph_pipeline,
 )
-from partita.errors import PassError
+from partita.errors import OptionError, PassError
 from partita.frontends.onnx import import_onnx
 from partita.runtime import Artifact, Executable, ExternalStep, Machine
 from partita.shapes import DYNAMIC, check_shapes
 from partita.targets import Backend
 from partita.targets.backend import CodegenContext, Progress, silent
+from partita.targets.c import C
 from partita.targets.host.plan import build_plan
 from partita.targets.partition.codegen_externals import warn
 from partita.targets.registry import make_backends
@@ -115,15 +117,50 @@ def partition(
     Each target's part is in a `byoc.module`; ops say why targets rejected them. Arguments and
     errors are those of `compile`.
     """
+    pipeline = partition_pipeline(make_backends(targets))
+    return _graph_after(pipeline, model, targets, shapes, entry, (Verifier(),))
+
+
+def emit_c(
+    model: Model,
+    folder: str | PathLike[str],
+    targets: Sequence[Backend | str] = ("c",),
+    *,
+    shapes: Shapes | None = None,
+    entry: str | None = None,
+    observers: Sequence[Observer] = (),
+) -> None:
+    """Write a model as a folder of C sources, with a program that runs it on files, to be built with `make`.
+
+    `targets` say with which options target `c` does it; it has to take the whole model. The
+    folder must be new or empty, and nothing is left of it on failure. Other arguments and
+    errors are those of `compile`.
+    """
+    backend = next(
+        (each for each in make_backends(targets) if isinstance(each, C)), None
+    )
+    if backend is None:
+        raise OptionError("expected target c, which writes C; set target c")
+    pipeline = whole_graph_pipeline(backend)
+    module = _graph_after(pipeline, model, (backend,), shapes, entry, observers)
+    backend.write_project(entry_of(module), Path(folder))
+
+
+def _graph_after(
+    passes: Sequence[ModulePass],
+    model: Model,
+    targets: Sequence[Backend | str],
+    shapes: Shapes | None,
+    entry: str | None,
+    observers: Sequence[Observer],
+) -> ModuleOp:
+    """Return a module of one's own, with its entry marked, after passes on its graph."""
     module, shapes = _load(model, shapes, targets)
     try:
         verify(module)
         mark_entry(module, entry_of(module, entry))
-        passes = (
-            *_specialization(module, shapes),
-            *partition_pipeline(make_backends(targets)),
-        )
-        Pipeline(passes, (Verifier(),)).apply(context(), module)
+        passes = (*_specialization(module, shapes), *passes)
+        Pipeline(passes, tuple(observers)).apply(context(), module)
     except DiagnosticException as error:
         raise told(error) from error
     return module

@@ -12,8 +12,9 @@ from xdsl.utils.target import Target
 
 from partita.dialects.partita import origin_of
 from partita.dialects.relay import ConstantOp, RelayOp
-from partita.errors import CodegenError, OptionError
+from partita.errors import CodegenError, OptionError, did_you_mean
 from partita.runtime.loaders.c import FUNCTION, MEMBER
+from partita.shapes import DYNAMIC, shape_of
 from partita.targets.backend import (
     Accept,
     CodegenContext,
@@ -57,7 +58,16 @@ class C(ExternalBackend):
     weights: str = ARGUMENTS
     """`arguments`: weights stay in the artifact's store; `table`: they are tables in the source."""
 
+    ops: tuple[str, ...] = ()
+    """The ops that it takes, such as `relay.conv2d`; all that it can compile if none are given."""
+
     def __post_init__(self) -> None:
+        known = sorted(op.name for op in TE_RULES)
+        for each in self.ops:
+            if each not in known:
+                raise OptionError(
+                    f"expected ops of target {self.name}, got {each}{did_you_mean(each, known)}"
+                )
         if self.weights not in (ARGUMENTS, TABLE):
             raise OptionError(
                 f"expected weights of target c to be {ARGUMENTS} or {TABLE}, got {self.weights}"
@@ -72,10 +82,15 @@ class C(ExternalBackend):
         return self.compiler.missing()
 
     def supports(self, op: Operation) -> Accept | Reject:
-        if not isinstance(op, RelayOp):
-            return Reject(f"expected a relay op, got {op.name}")
-        if type(op) not in TE_RULES and not isinstance(op, ConstantOp):
-            return Reject(f"{op.name} has no rule to te")
+        if isinstance(op, ConstantOp):
+            return Accept()
+        if not isinstance(op, RelayOp) or type(op) not in TE_RULES:
+            return Reject(f"{op.name} has no rule to te, which C is made of")
+        if self.ops and op.name not in self.ops:
+            return Reject(f"{op.name} is not among the ops that this target may take")
+        for each in (*op.operands, *op.results):
+            if DYNAMIC in shape_of(each):
+                return Reject(f"expected static shapes, got {each.type}")
         return Accept()
 
     def post_partition(self) -> Sequence[ModulePass]:
