@@ -15,6 +15,7 @@ from xdsl.ir.affine import (
 
 from partita.analysis.affine import linear_form, simplify
 from partita.dialects.access import Interval, interval
+from partita.dialects.tir import index_interval
 from partita.targets.host.emitter import Emitter, Value, integer
 
 ANY: Interval = (-(1 << 62), 1 << 62)
@@ -103,12 +104,23 @@ class Indices:
                 return part.position
         return None
 
-    def address(self, exprs: Sequence[AffineExpr], strides: Sequence[int]) -> Address:
-        """Return the position of an element, given its index on each axis and the axes' strides."""
-        total: AffineExpr = AffineExpr.constant(0)
+    def address(
+        self,
+        exprs: Sequence[AffineExpr],
+        operands: Sequence[SSAValue],
+        strides: Sequence[int],
+    ) -> Address:
+        """Return the position of an element, given its index on each axis and the axes' strides.
+
+        Indices are joined first in terms of the block's own axes, then of loops: what the
+        block takes apart and puts together again, as a reshape does, is gone before loops
+        come in.
+        """
+        flat: AffineExpr = AffineExpr.constant(0)
         for expr, stride in zip(exprs, strides, strict=True):
-            total = total + expr * stride
-        total = simplify(total, self.ranges)
+            flat = flat + expr * stride
+        flat = simplify(flat, [index_interval(each) or ANY for each in operands])
+        (total,) = self.compose((flat,), operands)
         offset = 0
         if isinstance(total, AffineConstantExpr):
             total, offset = AffineExpr.constant(0), total.value

@@ -344,7 +344,7 @@ class _Kernel:
                     otherwise = op.otherwise
                     self.values[op.result] = self.memory.load(
                         self.buffers[op.buffer],
-                        self.indices.compose(op.access.results, op.indices),
+                        op,
                         self.mask,
                         None if otherwise is None else self.operand(otherwise),
                     )
@@ -352,7 +352,7 @@ class _Kernel:
                     self.memory.store(
                         self.operand(op.value),
                         self.buffers[op.buffer],
-                        self.indices.compose(op.access.results, op.indices),
+                        op,
                         self.mask,
                     )
                 case _:

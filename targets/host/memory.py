@@ -1,13 +1,12 @@
 """Loads and stores of host code: scalars, contiguous vectors, and the rest lane by lane."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
-from xdsl.ir.affine import AffineExpr
 
+from partita.dialects import tir
 from partita.shapes import Shape
 from partita.targets.host.emitter import (
     Emitter,
@@ -77,16 +76,16 @@ class Memory:
     def load(
         self,
         buffer: Buffer,
-        exprs: Sequence[AffineExpr],
+        access: tir.LoadOp,
         mask: Value | None,
         otherwise: Value | None,
     ) -> Value:
-        """Read the element at these indices, in as many lanes as they differ.
+        """Read the element at an access's indices, in as many lanes as they differ.
 
         `mask` says which lanes run. With `otherwise`, indices outside the buffer give it.
         """
-        address = self.indices.address(exprs, buffer.strides)
-        inside = None if otherwise is None else self._inside(exprs, buffer.shape)
+        address = self._address(buffer, access)
+        inside = None if otherwise is None else self._inside(access, buffer.shape)
         if inside is None:
             return self._load_inside(buffer, address, mask)
         assert otherwise is not None
@@ -99,12 +98,12 @@ class Memory:
         self,
         value: Value,
         buffer: Buffer,
-        exprs: Sequence[AffineExpr],
+        access: tir.StoreOp,
         mask: Value | None,
     ) -> None:
-        """Write the element at these indices, in the lanes that run."""
+        """Write the element at an access's indices, in the lanes that run."""
         emitter = self.emitter
-        address = self.indices.address(exprs, buffer.strides)
+        address = self._address(buffer, access)
         value = self._to_memory(value, buffer)
         lanes = max(value.lanes, self._lanes(address))
         if lanes == 1:
@@ -242,9 +241,15 @@ class Memory:
             f"call void @{name}({value}, ptr align {buffer.alignment} {pointer}, {mask})"
         )
 
-    def _inside(self, exprs: Sequence[AffineExpr], shape: Shape) -> Value | None:
+    def _address(self, buffer: Buffer, access: tir.LoadOp | tir.StoreOp) -> Address:
+        return self.indices.address(
+            access.access.results, access.indices, buffer.strides
+        )
+
+    def _inside(self, access: tir.LoadOp, shape: Shape) -> Value | None:
         """Return whether indices are inside a shape; `None` if they are known to be."""
         emitter = self.emitter
+        exprs = self.indices.compose(access.access.results, access.indices)
         inside: Value | None = None
         for expr, extent in zip(exprs, shape, strict=True):
             low, high = self.indices.range(expr)
