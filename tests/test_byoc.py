@@ -375,7 +375,7 @@ def test_fallback_runs_where_a_module_cannot_be_loaded(
     for keep in (False, True):
         exe = check(text, ["c"], inputs=(x,), keep_host_fallback=keep)
         assert exe.fallbacks == ()
-        (expected,) = exe.run({"input0": x}).values()
+        (expected,) = exe.run({"x": x}).values()
         (step,) = exe.artifact.plan.steps
         assert bool(step.nested) == keep
         path = tmp_path / f"{keep}.partita"
@@ -388,9 +388,7 @@ def test_fallback_runs_where_a_module_cannot_be_loaded(
         partita.load(tmp_path / "False.partita")
     loaded = partita.load(tmp_path / "True.partita")
     assert len(loaded.fallbacks) == 1
-    np.testing.assert_allclose(
-        loaded.run({"input0": x})["output0"], expected, rtol=1e-5
-    )
+    np.testing.assert_allclose(loaded.run({"x": x})["output0"], expected, rtol=1e-5)
 
 
 def test_passes_are_in_order_and_others_can_be_inserted() -> None:

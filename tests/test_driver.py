@@ -58,12 +58,15 @@ def test_a_module_stays_as_it_is() -> None:
     np.testing.assert_array_equal(result, np.maximum(2 * X, 0))
 
 
-def test_arguments_and_results_without_names_have_numbers() -> None:
+def test_arguments_without_names_have_those_of_the_text() -> None:
     text = MODULE.replace('{partita.name = "image"}', "").replace(
         '{partita.name = "sum"}', ""
     )
     exe = partita.compile(parse(text), [NO_CACHE])
-    assert [str(each) for each in exe.inputs] == ["'input0': float32[2, 8]"]
+    argument = parse(text).body.block.first_op
+    assert isinstance(argument, FuncOp)
+    hint = argument.args[0].name_hint
+    assert [str(each) for each in exe.inputs] == [f"'{hint}': float32[2, 8]"]
     assert [str(each) for each in exe.outputs] == ["'output0': float32[2, 8]"]
 
 
@@ -183,9 +186,9 @@ def test_text_of_every_level_compiles_to_the_same() -> None:
     recorder = Recorder()
     x = np.linspace(-1, 1, 2 * 3 * 12 * 12, dtype=np.float32).reshape(2, 3, 12, 12)
     exe = partita.compile(parse(LAYERS), [NO_CACHE], observers=[recorder])
-    expected = exe.run({"input0": x})
+    expected = exe.run({exe.inputs[0].name: x})
     for name, text in recorder.texts.items():
-        again = partita.compile(parse(text), [NO_CACHE]).run({"input0": x})
+        again = partita.compile(parse(text), [NO_CACHE]).run({exe.inputs[0].name: x})
         for output, value in expected.items():
             np.testing.assert_array_equal(again[output], value, err_msg=name)
 

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import onnx
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
+from xdsl.dialects.builtin import (
+    FunctionType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
@@ -15,10 +21,14 @@ from xdsl.universe import Universe
 from xdsl.utils.exceptions import DiagnosticException
 from xdsl.utils.hints import isa
 
-from partita.analysis.entry import entry_of
+from partita.analysis.entry import (
+    argument_attributes,
+    entry_of,
+    set_argument_attributes,
+)
 from partita.analysis.verification import verify
 from partita.dialects.byoc import HOST_CODE, BinaryOp, external_modules
-from partita.dialects.partita import ENTRY, KERNEL
+from partita.dialects.partita import ENTRY, KERNEL, NAME, SIGNATURE
 from partita.driver.pipelines import (
     ExternalPolicy,
     Insertion,
@@ -30,6 +40,7 @@ from partita.driver.pipelines import (
 )
 from partita.errors import OptionError, PassError
 from partita.frontends.onnx import import_onnx
+from partita.interpreters.module import argument_names
 from partita.runtime import Artifact, Executable, ExternalStep, Machine
 from partita.shapes import DYNAMIC, check_shapes
 from partita.targets import Backend
@@ -292,11 +303,19 @@ def _verifier(
 
 
 def mark_entry(module: ModuleOp, entry: FuncOp) -> None:
-    """Let one function be the entry, and no other."""
+    """Let one function be the entry, and no other; its arguments keep the names that the text gives them."""
     for function in module.body.block.ops:
         if isinstance(function, FuncOp):
             function.attributes.pop(ENTRY, None)
     entry.attributes[ENTRY] = UnitAttr()
+    signature = entry.attributes.get(SIGNATURE, entry.function_type)
+    assert isinstance(signature, FunctionType)
+    attributes = argument_attributes(entry)
+    names = argument_names(entry)[: len(signature.inputs)]
+    if len(set(names)) == len(names):
+        for each, name in zip(attributes, names, strict=False):
+            each.setdefault(NAME, StringAttr(name))
+        set_argument_attributes(entry, attributes)
 
 
 def _texts(shapes: Shapes) -> tuple[str, ...]:
