@@ -8,7 +8,6 @@ folder, and a line of `LOADERS` names it; a loader of another package is an entr
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Protocol, cast
 
 import numpy as np
@@ -43,6 +42,7 @@ class ModuleLoader(Protocol):
 
 LOADERS: dict[str, str] = {
     "c": "partita.runtime.loaders.c:load",
+    "onednn": "partita.runtime.loaders.onednn:load",
     "onnxruntime": "partita.runtime.loaders.onnxruntime:load",
 }
 """Loaders by target, as `module:function`."""
@@ -56,6 +56,8 @@ def find_loader(target: str) -> ModuleLoader:
     if target in LOADERS:
         module, _, name = LOADERS[target].partition(":")
         return cast(ModuleLoader, getattr(import_module(module), name))
+    from importlib.metadata import entry_points  # Takes long to import.
+
     found = entry_points(group=ENTRY_POINTS)
     for each in found:
         if each.name == target:
