@@ -22,7 +22,7 @@ from partita.runtime import Machine
 PAGE = mmap.PAGESIZE
 NO_ACCESS = 0
 
-SOME = CASES[::4]
+SOME = CASES[::6]
 
 
 class Fenced:
