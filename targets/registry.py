@@ -17,10 +17,11 @@ from partita.errors import OptionError, did_you_mean
 from partita.targets.backend import Backend, ExternalBackend
 from partita.targets.c import C
 from partita.targets.host import Host
+from partita.targets.onednn import OneDnn
 from partita.targets.onnxruntime import OnnxRuntime
 from partita.transforms.options import configure, problem, spelled
 
-ALL_BACKENDS: tuple[type[Backend], ...] = (Host, C, OnnxRuntime)
+ALL_BACKENDS: tuple[type[Backend], ...] = (Host, C, OnnxRuntime, OneDnn)
 """Ours."""
 
 ENTRY_POINTS = "partita.targets"

@@ -35,7 +35,7 @@ def test_usage_errors(run: Run, arguments: Sequence[str]) -> None:
     [
         (
             ["--target", "hots"],
-            "unknown target hots; did you mean host?; choose from host, c, onnxruntime",
+            "unknown target hots; did you mean host?; choose from host, c, onnxruntime, onednn",
         ),
         (
             ["--target", "host{cach=a}"],
