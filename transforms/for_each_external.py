@@ -11,7 +11,6 @@ from xdsl.universe import Universe
 from partita.analysis.diagnostics import fail
 from partita.dialects.byoc import ByocModuleOp, external_modules
 from partita.transforms.pipeline import (
-    Observer,
     Pipeline,
     TargetAware,
     parse_passes,
@@ -70,9 +69,6 @@ class ForEachExternalPass(TargetAware, ModulePass):
     passes: tuple[ModulePass, ...] | None = field(default=None, repr=False)
     """What the pipeline means, if it is not to be read."""
 
-    observers: tuple[Observer, ...] = field(default=(), repr=False)
-    """Who watches these passes."""
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         passes = self.passes
         if passes is None:
@@ -92,7 +88,7 @@ class ForEachExternalPass(TargetAware, ModulePass):
             each.detach()
         room = ModuleOp(functions)
         try:
-            Pipeline(passes, self.observers).apply(ctx, room)
+            Pipeline(passes).apply(ctx, room)
         finally:
             left = list(room.body.block.ops)
             for each in left:

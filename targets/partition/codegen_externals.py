@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.symbol_table import get_name_if_symbol
 
 from partita.analysis.diagnostics import fail
-from partita.analysis.placement import graphs, reject
+from partita.analysis.placement import graphs
 from partita.dialects.byoc import (
     HOST,
     HOST_CODE,
@@ -154,6 +154,9 @@ class CodegenExternalsPass(TargetAware, ModulePass):
         wanted = {name: each for name, each in functions.items() if is_compiled(each)}
         modules, failures = generate(external, backend, wanted, context)
         originals = _originals(external)
+        module = external.parent_op()
+        assert isinstance(module, ModuleOp)
+        symbols = _Symbols(module)
         for name, function in wanted.items():
             kept = originals.get(name)
             uses = calls.get((external.sym_name.data, name), ())
@@ -161,7 +164,11 @@ class CodegenExternalsPass(TargetAware, ModulePass):
                 self._replace(function, backend, failures[name], kept, uses)
             else:
                 if self.keep_host_code:
-                    _keep_host_code(external, function, kept, uses)
+                    why_not = _keep_host_code(function, backend, kept, uses, symbols)
+                    if why_not is not None:
+                        self.tell(
+                            f"the host has no code for @{name} of target {backend.name}: {why_not}"
+                        )
                 _insert_binary(function, modules[name])
         for each in functions.values():
             each.detach()
@@ -192,8 +199,7 @@ class CodegenExternalsPass(TargetAware, ModulePass):
             raise CodegenError(f"{failed}; the host cannot run it either: {why_not}")
         self.tell(f"{failed}; the host runs it")
         for call in calls:
-            for op in inline_function(call, kept):
-                reject(op, backend.name, reason)
+            inline_function(call, kept)
 
 
 def is_compiled(function: FuncOp) -> bool:
@@ -304,32 +310,45 @@ def cannot_run(function: FuncOp) -> str | None:
     return None
 
 
+class _Symbols:
+    """The functions of a module that are to be made, each of a name of its own."""
+
+    def __init__(self, module: ModuleOp):
+        self.module = module
+        self.taken = {
+            name.data for op in module.ops if (name := get_name_if_symbol(op))
+        }
+
+    def add(self, function: FuncOp, name: str) -> str:
+        """Add a function, and return its name."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        function.sym_name = StringAttr(name)
+        self.module.body.block.add_op(function)
+        return name
+
+
 def _keep_host_code(
-    external: ByocModuleOp,
     function: FuncOp,
+    backend: Backend,
     kept: FuncOp | None,
     calls: Sequence[CallOp],
-) -> None:
-    """Add a function of the host that does what an external one does, and name it in the calls."""
-    if (
-        kept is None
-        or kept.function_type != function.function_type
-        or cannot_run(kept) is not None
-    ):
-        return
-    module = external.parent_op()
-    assert isinstance(module, ModuleOp)
-    taken = {name.data for op in module.ops if (name := get_name_if_symbol(op))}
-    name = f"{external.sym_name.data}_{function.sym_name.data}_host"
-    while name in taken:
-        name += "_"
+    symbols: _Symbols,
+) -> str | None:
+    """Add a function of the host that does what an external one does, and name it in the calls; say why not."""
+    if kept is None or kept.function_type != function.function_type:
+        return "it was not kept"
+    why_not = cannot_run(kept)
+    if why_not is not None:
+        return why_not
     code = kept.clone()
-    code.sym_name = StringAttr(name)
     code.sym_visibility = StringAttr("private")
     code.attributes[HOST_CODE] = UnitAttr()
-    module.body.block.add_op(code)
+    name = symbols.add(code, f"{backend.name}_{function.sym_name.data}_host")
     for call in calls:
         call.host_code = SymbolRefAttr(name)
+    return None
 
 
 def _insert_binary(function: FuncOp, made: ExternalModule) -> None:

@@ -15,6 +15,7 @@ from partita.dialects.byoc import (
     CompositeOp,
     YieldOp,
     inline_composite,
+    target_name,
 )
 from partita.dialects.relay import ConstantOp
 from partita.targets.backend import Accept, Backend, ExternalBackend, Reject
@@ -58,7 +59,7 @@ class PruneRegionsPass(ModulePass):
         backends = external_backends(self.targets, self.backends)
         for function in graphs(op):
             for target, region in _regions(function.body.block):
-                backend = backends.get(target.partition("{")[0])
+                backend = backends.get(target_name(target))
                 if backend is None:
                     continue
                 answer = _judge(backend, region)
