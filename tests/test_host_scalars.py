@@ -27,7 +27,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from partita.dialects import te
-from partita.dialects.partita import ENTRY, KERNEL
+from partita.dialects.partita import ENTRY, KERNEL, RemainderOp
 from partita.driver import context
 from partita.interpreters import interpret
 from partita.interpreters.scalar import SCALARS, Array, scalar_dtype
@@ -57,7 +57,7 @@ UNARY_FLOAT: tuple[type[Operation], ...] = tuple(
 BINARY_FLOAT = (
     *(arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp, arith.MaximumfOp),
     *(arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp),
-    *(math.CopySignOp, math.PowFOp, math.Atan2Op),
+    *(math.CopySignOp, math.PowFOp, math.Atan2Op, RemainderOp),
 )
 PLAIN_INTEGER = (
     *(arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.AndIOp, arith.OrIOp),

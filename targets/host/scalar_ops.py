@@ -86,12 +86,18 @@ def _library(emitter: Emitter, name: str, *values: Value) -> Value:
     return result
 
 
-def _remainder(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
-    return _library(emitter, "fmod", *values)
-
-
 def _c_function(name: str) -> Rule:
     return _wide(lambda emitter, value: _library(emitter, name, value))
+
+
+def _c_function_of_two(name: str) -> Rule:
+    def apply(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
+        if values[0].type != "half":
+            return _library(emitter, name, *values)
+        wide = [emitter.convert("fpext", each, "float") for each in values]
+        return emitter.convert("fptrunc", _library(emitter, name, *wide), "half")
+
+    return apply
 
 
 def _constant(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
@@ -175,13 +181,6 @@ def _float_to_integer(signed: bool) -> Rule:
         return emitter.call(function, type, value)
 
     return apply
-
-
-def _arc_tangent(emitter: Emitter, op: Operation, values: tuple[Value, ...]) -> Value:
-    if values[0].type != "half":
-        return _library(emitter, "atan2", *values)
-    wide = [emitter.convert("fpext", each, "float") for each in values]
-    return emitter.convert("fptrunc", _library(emitter, "atan2", *wide), "half")
 
 
 def _float_to_integer_power(
@@ -280,7 +279,7 @@ RULES: Mapping[type[Operation], Rule] = {
     math.RoundEvenOp: _intrinsic("roundeven"),
     math.RoundOp: _intrinsic("round"),
     math.CopySignOp: _intrinsic("copysign"),
-    RemainderOp: _remainder,
+    RemainderOp: _c_function_of_two("fmod"),
     math.FmaOp: _intrinsic("fma"),
     math.PowFOp: _power,
     math.IPowIOp: integer_ops.power,
@@ -294,7 +293,7 @@ RULES: Mapping[type[Operation], Rule] = {
     math.AsinOp: _c_function("asin"),
     math.AcosOp: _c_function("acos"),
     math.AtanOp: _c_function("atan"),
-    math.Atan2Op: _arc_tangent,
+    math.Atan2Op: _c_function_of_two("atan2"),
     math.SinhOp: _c_function("sinh"),
     math.CoshOp: _c_function("cosh"),
     math.AsinhOp: _c_function("asinh"),
