@@ -188,7 +188,8 @@ def test_patterns_are_tried_in_order_and_may_be_refused() -> None:
         [("one", op((relay.ReluOp, relay.ExpOp))), ("two", op(relay.ExpOp))]
     )
     found = [
-        (key, match.root.name) for key, match in finder.find(block, lambda key, op: True)
+        (key, match.root.name)
+        for key, match in finder.find(block, lambda key, op: True)
     ]
     assert found == [("one", "relay.exp"), ("one", "relay.relu")]
     allowed = [
@@ -198,7 +199,9 @@ def test_patterns_are_tried_in_order_and_may_be_refused() -> None:
         )
     ]
     assert allowed == [("two", "relay.exp")]
-    checked = list(finder.find(block, lambda key, op: True, lambda key, match: key == "two"))
+    checked = list(
+        finder.find(block, lambda key, op: True, lambda key, match: key == "two")
+    )
     assert [(key, match.root.name) for key, match in checked] == [("two", "relay.exp")]
 
 
