@@ -22,10 +22,15 @@ class Buffer:
 
     shape: Shape
 
+    order: tuple[int, ...] = ()
+    """The axes as they lie in memory, outermost first; as in the shape if none are given."""
+
     @staticmethod
-    def of(name: str, type: MemRefType[Attribute]) -> "Buffer":
+    def of(
+        name: str, type: MemRefType[Attribute], order: tuple[int, ...] = ()
+    ) -> "Buffer":
         """Return the buffer of a type; `KeyError` for an element type that C has not."""
-        return Buffer(name, c_type(type.element_type), type.get_shape())
+        return Buffer(name, c_type(type.element_type), type.get_shape(), order)
 
     @property
     def count(self) -> int:
@@ -46,10 +51,12 @@ class Buffer:
 
     def local(self) -> str:
         """Declare it as what a function keeps."""
-        return f"{self.type.memory} {self.name}{dimensions(self.shape)}"
+        extents = tuple(self.shape[axis] for axis in self.order) or self.shape
+        return f"{self.type.memory} {self.name}{dimensions(extents)}"
 
     def element(self, indices: tuple[str, ...]) -> str:
-        """Write the place of an element."""
+        """Write the place of an element, given its index on each axis."""
+        indices = tuple(indices[axis] for axis in self.order) or indices
         return self.name + "".join(f"[{each}]" for each in indices or ("0",))
 
     def loaded(self, place: str, support: Support) -> Value:

@@ -14,6 +14,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from partita.analysis.affine import simplify
 from partita.analysis.buffer_constants import elements_of
+from partita.analysis.local_layout import axis_order
 from partita.dialects import tir
 from partita.dialects.access import Interval, interval
 from partita.dialects.partita import WeightAttr, origin_of
@@ -115,10 +116,10 @@ class _Kernel:
             self.body(block)
         return Kernel(self.name, opening, self.writer.text, reads)
 
-    def buffer(self, name: str, value: SSAValue) -> Buffer:
+    def buffer(self, name: str, value: SSAValue, order: tuple[int, ...] = ()) -> Buffer:
         type = buffer_type(value)
         try:
-            return Buffer.of(name, type)
+            return Buffer.of(name, type, order)
         except KeyError:
             raise CodegenError(
                 f"function @{self.function.sym_name.data}: "
@@ -176,7 +177,7 @@ class _Kernel:
 
     def allocate(self, op: AllocOp) -> None:
         name = self.names.unique(op.memref.name_hint, "local")
-        buffer = self.buffer(name, op.memref)
+        buffer = self.buffer(name, op.memref, axis_order(op))
         element = dtype_of(buffer_type(op.memref).element_type)
         self.stack += prod(buffer.shape) * element.itemsize
         if self.stack > STACK_LIMIT:

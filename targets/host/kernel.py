@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from partita.analysis.buffer_constants import elements_of
+from partita.analysis.local_layout import axis_order
 from partita.dialects import tir
 from partita.dialects.partita import WeightAttr, origin_of
 from partita.dialects.tir import LoopKind, buffer_type
@@ -27,7 +28,6 @@ from partita.targets.host.emitter import (
 )
 from partita.targets.host.indices import ANY, Dimension, Indices
 from partita.targets.host.memory import Buffer, Memory, buffer_of
-from partita.targets.host.registers import axis_order
 from partita.targets.host.scalar_ops import RULES
 
 STACK_LIMIT = 256 * 1024
