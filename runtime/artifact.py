@@ -18,6 +18,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 from itertools import chain
 from os import PathLike, cpu_count
@@ -74,6 +75,15 @@ class Artifact:
     graph: str = ""
     modules: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     """What other targets emitted, by member name, `modules/<target>/…`."""
+
+    @cached_property
+    def folders(self) -> Mapping[str, Mapping[str, bytes]]:
+        """The files of `modules`, by the folder that they are in and then their names in it."""
+        folders: dict[str, dict[str, bytes]] = {}
+        for member, content in self.modules.items():
+            folder, _, name = member.rpartition("/")
+            folders.setdefault(f"{folder}/", {})[name] = content
+        return folders
 
     def check(self) -> None:
         """Raise `ArtifactError` for a plan that refers to what the artifact does not hold."""

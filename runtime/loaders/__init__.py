@@ -74,11 +74,7 @@ def load_external(step: Step, artifact: Artifact) -> Callable[[Sequence[int]], N
     Raises `ArtifactError` if the module cannot be loaded, for whatever reason.
     """
     assert isinstance(step, ExternalStep)
-    files = {
-        name.removeprefix(step.folder): content
-        for name, content in artifact.modules.items()
-        if name.startswith(step.folder)
-    }
+    files = artifact.folders.get(step.folder, {})
     weights = [artifact.weights[artifact.plan.weights[each]] for each in step.weights]
     try:
         loader = find_loader(step.target)
