@@ -33,9 +33,10 @@ from partita.errors import CodegenError, PassError
 from partita.interpreters import interpret
 from partita.runtime import Executable, ExternalStep, Machine
 from partita.runtime.loaders import LOADERS
+from partita.targets import make_backend
 from partita.targets.backend import Backend, CompositePattern
 from partita.targets.host import Host
-from partita.targets.partition import MergeCompositePass
+from partita.targets.partition import AnnotateTargetPass, MergeCompositePass
 from partita.transforms.options import spelled
 from partita.transforms.pipeline import Observer, Pipeline, Verifier, parse_passes
 from partita.weights import Array
@@ -389,6 +390,21 @@ def test_fallback_runs_where_a_module_cannot_be_loaded(
     loaded = partita.load(tmp_path / "True.partita")
     assert len(loaded.fallbacks) == 1
     np.testing.assert_allclose(loaded.run({"x": x})["output0"], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "add", "true", "7", "2d", 'a "b" \\c', "a,b c}", "x{y=z}", "line\nline\t"],
+)
+def test_text_of_targets_and_passes_is_read_again(text: str) -> None:
+    """Also where a target with options is an option of a pass."""
+    backend = Example((text, "exp"))
+    assert make_backend(spelled(backend)) == backend
+    (made,) = parse_passes(
+        spelled(AnnotateTargetPass((spelled(backend),))), multiverse().all_passes
+    )
+    assert isinstance(made, AnnotateTargetPass)
+    assert make_backend(*made.targets) == backend
 
 
 def test_passes_are_in_order_and_others_can_be_inserted() -> None:
