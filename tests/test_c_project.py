@@ -9,9 +9,11 @@ import pytest
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.parser import Parser
 
 from partita.dialects import relay
 from partita.dialects.partita import NAME, ORIGIN
+from partita.driver import context
 from partita.errors import CodegenError
 from partita.interpreters import interpret
 from partita.interpreters.scalar import Array
@@ -193,3 +195,16 @@ def test_nothing_is_left_of_a_failure(
     with pytest.raises(CodegenError, match=r"cannot write .*: No space left on device"):
         C().write_project(convolution(), tmp_path / "new")
     assert [each.name for each in tmp_path.iterdir()] == ["c"]
+
+
+def test_the_page_shows_what_is_written() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "c.md").read_text()
+    module, code = (
+        page.partition(f"```{language}\n")[2].partition("```")[0]
+        for language in ("mlir", "c")
+    )
+    (function,) = Parser(context(), module).parse_module().ops
+    assert isinstance(function, FuncOp)
+    source = C().program(function).source
+    for part in code.split("\n\n"):
+        assert part.strip() in source

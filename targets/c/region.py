@@ -166,12 +166,12 @@ class _Region:
                 self.constant(op)
         self.names = self.weights.names.inner()
         self.names.unique("weights", "weights")
+        self.input_count = count = len(signature.inputs)
         types = (*signature.inputs, *signature.outputs)
         parameters = [
             self.parameter(position, type) for position, type in enumerate(types)
         ]
-        self.outputs = function.body.block.args[len(signature.inputs) :]
-        count = len(signature.inputs)
+        self.outputs = function.body.block.args[count:]
         declared = [
             each.buffer.parameter(constant=position < count)
             for position, each in enumerate(parameters)
@@ -200,7 +200,8 @@ class _Region:
     def parameter(self, position: int, type: Attribute) -> Parameter:
         argument = self.function.body.block.args[position]
         label = self.label(position)
-        name = self.names.unique(argument.name_hint or label, "buffer")
+        fallback = "x" if position < self.input_count else "y"
+        name = self.names.unique(argument.name_hint or label, fallback)
         buffer = self.buffers[argument] = Buffer.of(name, buffer_type(argument))
         self.expressions[argument] = name
         assert isa(type, TensorType[Attribute])
