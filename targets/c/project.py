@@ -74,7 +74,7 @@ def _texts(
     yield "signature.h", _signature(program, region)
     yield "Makefile", _makefile(cc, flags or " ".join(FLAGS))
     yield "README.md", _readme(program, region)
-    runner = files("partita.targets.c") / "runner"
+    runner = files("partita.targets.c") / "project-files"
     for name in RUNNER:
         yield name, (runner / name).read_text()
 
