@@ -191,7 +191,7 @@ def test_a_compiler_that_makes_nothing() -> None:
 
 def test_another_machine() -> None:
     """One compiler makes code for one kind of machine; another processor of the kind gets what all can run."""
-    flags = C().compiler
+    compiler = C().compiler
     there = machine_named("aarch64-unknown-linux-gnu", "cortex-a72")
     if Machine.host().architecture == "aarch64":
         there = machine_named("x86_64-unknown-linux-gnu", "x86-64")
@@ -202,7 +202,7 @@ def test_another_machine() -> None:
     host = Machine.host()
     plain = Machine(host.triple, "generic", frozenset())
     source = "int one(void) { return 1; }\n"
-    assert flags.compile(source, plain)[:4] == flags.compile(source, host)[:4]
+    assert compiler.compile(source, plain)[:4] == compiler.compile(source, host)[:4]
 
 
 def test_a_module_that_cannot_be_loaded(tmp_path: Path) -> None:

@@ -212,7 +212,3 @@ class Support:
             "}",
         )
         return name
-
-    def names(self) -> frozenset[str]:
-        """Return the names that are taken by what may be called."""
-        return frozenset(self._functions)

@@ -47,8 +47,6 @@ class CType:
 
 BOOL = CType("bool", "uint8_t", "bool", 1)
 
-I32 = CType("int32_t", "int32_t", "i32", 32)
-
 I64 = CType("int64_t", "int64_t", "i64", 64)
 
 F16 = CType("float", "uint16_t", "f16", 16, is_float=True)
@@ -61,7 +59,7 @@ _TYPES = {
     "bool": BOOL,
     "int8": CType("int8_t", "int8_t", "i8", 8),
     "int16": CType("int16_t", "int16_t", "i16", 16),
-    "int32": I32,
+    "int32": CType("int32_t", "int32_t", "i32", 32),
     "int64": I64,
     "float16": F16,
     "float32": F32,
