@@ -65,7 +65,13 @@ def check(backend: C, cases: Sequence[Case]) -> None:
     assert not failed, "\n".join(failed)
 
 
-@pytest.mark.parametrize("cases", GROUPS, ids=lambda cases: str(cases[0]))
+@pytest.mark.parametrize(
+    "cases",
+    [
+        pytest.param(group, marks=[pytest.mark.full] if i % 3 else [], id=str(group[0]))
+        for i, group in enumerate(GROUPS)
+    ],
+)
 def test_every_op(cases: Sequence[Case]) -> None:
     check(FAST, cases)
 
@@ -75,5 +81,6 @@ def test_optimized() -> None:
     check(C(), CASES[::8])
 
 
+@pytest.mark.full
 def test_weights_as_tables() -> None:
     check(C(flags=FAST.flags, weights="table"), CASES[::8])

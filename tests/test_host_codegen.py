@@ -64,7 +64,9 @@ def test_every_op_in_plain_loops(cases: Sequence[Case]) -> None:
 
 
 @on_x86
-@pytest.mark.parametrize("cpu", ["x86-64", "x86-64-v3"])
+@pytest.mark.parametrize(
+    "cpu", [pytest.param("x86-64", marks=pytest.mark.full), "x86-64-v3"]
+)
 def test_other_processors(cpu: str) -> None:
     """Code for vectors of 128 and 256 bits gives the same as code for this processor."""
     check(SOME, machine_named(cpu=cpu), scheduled=True)

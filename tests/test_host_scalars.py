@@ -275,7 +275,13 @@ def check(case: One, got: Array, want: Array) -> None:
         np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]))
 
 
-@pytest.mark.parametrize("scheduled", [True, False], ids=["lanes", "alone"])
+@pytest.mark.parametrize(
+    "scheduled",
+    [
+        pytest.param(True, id="lanes"),
+        pytest.param(False, id="alone", marks=pytest.mark.full),
+    ],
+)
 def test_scalars(scheduled: bool) -> None:
     module = module_of(CASES)
     module.verify()

@@ -55,7 +55,7 @@ def test_light_graph_compiled(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MADE)
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.full), 2])
 def test_made_network_compiled(name: str, threads: int) -> None:
     compiled(MADE[name](), threads)
 
@@ -63,7 +63,7 @@ def test_made_network_compiled(name: str, threads: int) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.full if name == "densenet121" else ())
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.full)
         for name in LIGHT
     ],
 )
