@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,9 @@ MADE: Mapping[str, Callable[[], onnx.ModelProto]] = {
 }
 NETWORKS = (*LIGHT, *MADE)
 MEBIBYTE = 1 << 20
+
+SETTLE = 0.02
+"""Seconds between two runs, in which the threads of the one before stop spinning for more work."""
 
 
 def network(name: str) -> onnx.ModelProto:
@@ -92,6 +95,7 @@ def interleaved(runs: Mapping[str, Run], count: int) -> dict[str, float]:
         run()
     for _ in range(count):
         for name, run in runs.items():
+            sleep(SETTLE)
             start = perf_counter()
             run()
             times[name].append((perf_counter() - start) * 1e3)
