@@ -63,7 +63,8 @@ def main(at_end: bool, first: int, last: int) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="protects pages as Linux does")
-@pytest.mark.parametrize("at_end", [True, pytest.param(False, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("at_end", [True, False])
 def test_nothing_outside_inputs_is_read(at_end: bool) -> None:
     program = (
         f"import test_host_bounds; test_host_bounds.main({at_end}, 0, {len(SOME)})"

@@ -53,6 +53,7 @@ def test_every_op(cases: Sequence[Case]) -> None:
     check(cases, Machine.host(), scheduled=True, threads=2)
 
 
+@pytest.mark.full
 def test_plain_loops() -> None:
     check(SOME, Machine.host(), scheduled=False)
 
