@@ -1,5 +1,6 @@
 """Ops that give the same elements another shape, order or layout."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from math import prod
 
@@ -48,9 +49,9 @@ class ViewOp(RelayOp):
             tensor_of(self.infer_shape(shape_of(self.data)), element_of(self.data)),
         )
 
+    @abstractmethod
     def infer_shape(self, data: Shape) -> Shape:
         """Return the result's shape, given the data's; raise `VerifyException` if attributes do not fit."""
-        raise NotImplementedError
 
 
 @irdl_op_definition
