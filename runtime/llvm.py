@@ -1,4 +1,4 @@
-"""llvmlite's binding, imported when first needed: it is untyped, and costs a tenth of a second."""
+"""LLVM through llvmlite, imported when first needed: its binding is untyped, and costs a tenth of a second."""
 
 from functools import cache
 from importlib import import_module
@@ -12,3 +12,27 @@ def binding() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm
+
+
+def native_object(text: str, level: int = 2) -> bytes:
+    """Return the object code of an LLVM text for this very processor, optimized up to `level`.
+
+    Raises `RuntimeError`, as llvmlite does, if the text is wrong.
+    """
+    llvm = binding()
+    triple = llvm.get_process_triple()
+    target = llvm.Target.from_triple(triple).create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=level,
+        reloc="pic",
+        codemodel="small",
+    )
+    module = llvm.parse_assembly(text)
+    module.verify()
+    module.triple = triple
+    module.data_layout = str(target.target_data)
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    builder = llvm.create_pass_builder(target, options)
+    builder.getModulePassManager().run(module, builder)
+    return target.emit_object(module)

@@ -17,7 +17,7 @@ from partita.runtime.executor_ir import (
     WORKER_BYTES,
     executor_ir,
 )
-from partita.runtime.llvm import binding
+from partita.runtime.llvm import native_object
 from partita.runtime.machine import Machine
 from partita.runtime.objects import LoadedObjects
 from partita.runtime.tensors import aligned_empty
@@ -40,13 +40,7 @@ FUNCTIONS = {
 @cache
 def executor_object() -> bytes:
     """Return the executor's object code for this machine, made once in a process."""
-    llvm, machine = binding(), Machine.host()
-    target = llvm.Target.from_triple(machine.triple).create_target_machine(
-        opt=2, reloc="pic", codemodel="small"
-    )
-    module = llvm.parse_assembly(executor_ir(machine.architecture))
-    module.triple = machine.triple
-    return target.emit_object(module)
+    return native_object(executor_ir(Machine.host().architecture))
 
 
 class Code:
