@@ -40,7 +40,7 @@ FUNCTIONS = {
 @cache
 def executor_object() -> bytes:
     """Return the executor's object code for this machine, made once in a process."""
-    return native_object(executor_ir(Machine.host().architecture))
+    return native_object(executor_ir(Machine.host().architecture), passes=False)
 
 
 class Code:
