@@ -7,6 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from os import PathLike
 from threading import Lock
+from time import CLOCK_MONOTONIC, clock_gettime_ns
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from partita.runtime.artifact import Artifact
 from partita.runtime.external import ExternalStep
 from partita.runtime.loaders import load_external
 from partita.runtime.machine import Machine
-from partita.runtime.native import COPY, Call, Code, Table
+from partita.runtime.native import CLOCK, COPY, Call, Code, Table
 from partita.runtime.plan import STEPS, Buffer, CopyStep, KernelStep, Step, TensorSpec
 from partita.runtime.tensors import Array, aligned, aligned_empty
 
@@ -53,10 +54,12 @@ class Executable:
         *,
         threads: int | None = None,
         loaders: Mapping[type[Step], Loader] | None = None,
+        timed: bool = False,
     ):
         """Link an artifact's code into this process; `loaders` run the steps of targets other than the host.
 
         `threads` is at most how many threads a run uses; by default, as many as there are CPUs for this process.
+        A `timed` executable notes in every run when each step begins and ends, which costs some 50 ns a step.
         """
         artifact.check()
         artifact.machine.check(Machine.host())
@@ -79,13 +82,16 @@ class Executable:
             if isinstance(step, KernelStep)
         }
         self._code = Code(artifact.objects, kernels)
-        loaded = self._load(
-            plan.steps, {ExternalStep: load_external, **(loaders or {})}
+        loaded = _segments(
+            self._load(plan.steps, {ExternalStep: load_external, **(loaders or {})})
         )
         self._segments = [
-            _Segment(self._code, steps, self._address, len(plan.inputs), external)
-            for steps, external in _segments(loaded)
+            _Segment(
+                self._code, steps, self._address, len(plan.inputs), external, timed
+            )
+            for steps, external in loaded
         ]
+        self._steps = tuple(step for steps, _ in loaded for step in steps)
         self._tables = [each.table for each in self._segments if each.table is not None]
         self._finalizer = weakref.finalize(
             self, _release, self._tables, self._code, self._lock, os.getpid()
@@ -119,6 +125,18 @@ class Executable:
     def set_threads(self, threads: int) -> None:
         """Use at most this many threads from the next run on."""
         self._threads = _checked(threads)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What a run does, one after the other; where a fallback took a step's place, the fallback's steps."""
+        return self._steps
+
+    def step_times(self) -> NDArray[np.int64]:
+        """Return when each of `steps` began and ended in the last run, in nanoseconds of one clock: shape (steps, 2).
+
+        Raises `OptionError` if the executable is not `timed`.
+        """
+        return np.concatenate([each.times() for each in self._segments])
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the artifact, to be read by `partita.load`."""
@@ -251,9 +269,11 @@ class _Segment:
         address: Callable[[Buffer], int | None],
         inputs: int,
         external: External | None,
+        timed: bool,
     ):
         """Place what stays in memory by its `address`; the first `inputs` of the moving ends are inputs."""
         self._external = external
+        self._stamps = np.zeros((len(steps) + 1, 2), np.int64) if timed else None
         buffers = [buffer for step in steps for buffer in step.buffers]
         pointers = [address(each) for each in buffers]
         moving = [index for index, pointer in enumerate(pointers) if pointer is None]
@@ -262,9 +282,19 @@ class _Segment:
         ends = [buffers[each] for each in moving]
         which = [first[each.space] + each.position for each in ends]
         self._which = np.array(which, np.intp)
-        fixed = np.array([pointer or 0 for pointer in pointers], np.uint64)
-        self.table = None if external else Table(code, _calls(code, steps), len(fixed))
-        self._pointers = self.table.pointers if self.table else fixed
+        fixed = [pointer or 0 for pointer in pointers]
+        calls = [] if external else _calls(code, steps)
+        if not external and self._stamps is not None:
+            calls = _with_clock(calls, code.address(CLOCK), len(fixed))
+            fixed += [each.ctypes.data for each in self._stamps]
+        self.table = (
+            None
+            if external
+            else Table(code, [each for each in calls if each.grid > 0], len(fixed))
+        )
+        self._pointers = (
+            self.table.pointers if self.table else np.zeros(len(fixed), np.uint64)
+        )
         self._pointers[: len(fixed)] = fixed
 
     def run(self, ends: NDArray[np.uint64], threads: int) -> None:
@@ -273,26 +303,44 @@ class _Segment:
         if self.table is not None:
             self.table.run(threads)
         elif self._external is not None:
+            self._stamp(0)
             self._external(self._pointers.tolist())
+            self._stamp(1)
+
+    def _stamp(self, number: int) -> None:
+        if self._stamps is not None:
+            self._stamps[number] = divmod(clock_gettime_ns(CLOCK_MONOTONIC), 10**9)
+
+    def times(self) -> NDArray[np.int64]:
+        """Return when each step began and ended in the last run, in nanoseconds."""
+        if self._stamps is None:
+            raise OptionError("expected an executable that is timed")
+        seconds, rest = self._stamps.T
+        moments = seconds * 10**9 + rest
+        return np.stack((moments[:-1], moments[1:]), axis=1)
 
 
 def _calls(code: Code, steps: Sequence[Step]) -> list[Call]:
+    """Return the call that each step is; those with a grid of 0 are not to be made."""
     calls: list[Call] = []
     start = 0
     for step in steps:
         if isinstance(step, KernelStep):
-            function, grid, parallel = (
-                code.address(step.kernel),
-                step.grid,
-                step.grid > 1,
-            )
-            count = len(step.arguments)
+            function, grid = code.address(step.kernel), step.grid
+            parallel = grid > 1
         elif isinstance(step, CopyStep):
-            function, grid, count = code.address(COPY), step.nbytes, 2
+            function, grid = code.address(COPY), step.nbytes
             parallel = grid >= LARGE_COPY
         else:
             raise TypeError(f"{type(step).__name__} is no native step")
-        if grid > 0:
-            calls.append(Call(function, start, grid, parallel))
-        start += count
+        calls.append(Call(function, start, grid, parallel))
+        start += len(step.buffers)
     return calls
+
+
+def _with_clock(calls: Sequence[Call], clock: int, start: int) -> list[Call]:
+    """Return calls that note the time before, between and after others; stamp n is pointer `start + n`."""
+    noted = [Call(clock, start, 1, parallel=False)]
+    for number, call in enumerate(calls, 1):
+        noted += (call, Call(clock, start + number, 1, parallel=False))
+    return noted

@@ -21,6 +21,8 @@ Memory the caller provides (offsets in bytes, every group on cache lines of its 
     worker    0 state, 8 thread number, 16 thread handle
 """
 
+from time import CLOCK_MONOTONIC
+
 STATE_BYTES = 512
 WORKER_BYTES = 64
 STEP_WORDS = 5
@@ -44,13 +46,20 @@ def executor_ir(architecture: str) -> str:
     """Return the module's text."""
     declared, called = PAUSES.get(architecture, ("llvm.donothing()",) * 2)
     text = TEXT.replace("$PAUSE", f"call void @{called}")
-    for name, value in (("$SPINS", SPINS), ("$SLEEP", SLEEP), ("$STACK", STACK)):
+    numbers = {
+        "$SPINS": SPINS,
+        "$SLEEP": SLEEP,
+        "$STACK": STACK,
+        "$CLOCK": CLOCK_MONOTONIC,
+    }
+    for name, value in numbers.items():
         text = text.replace(name, str(value))
     return f"declare void @{declared}\n{text}"
 
 
 TEXT = """
 declare i32 @usleep(i32)
+declare i32 @clock_gettime(i32, ptr)
 declare i32 @pthread_mutex_init(ptr, ptr)
 declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_unlock(ptr)
@@ -74,6 +83,13 @@ define void @partita_copy(ptr %arguments, i64 %begin, i64 %end) {
   %to = getelementptr i8, ptr %destination, i64 %begin
   %size = sub i64 %end, %begin
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %size, i1 false)
+  ret void
+}
+
+; A step that notes the time, as seconds and nanoseconds.
+define void @partita_clock(ptr %arguments, i64 %begin, i64 %end) {
+  %stamp = load ptr, ptr %arguments
+  call i32 @clock_gettime(i32 $CLOCK, ptr %stamp)
   ret void
 }
 

@@ -26,6 +26,7 @@ EXECUTOR = "partita executor"
 """What the executor's own object is called beside those of an artifact."""
 
 COPY = "partita_copy"
+CLOCK = "partita_clock"
 
 FUNCTIONS = {
     "partita_run_alone": ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64),
@@ -48,7 +49,7 @@ class Code:
 
     def __init__(self, objects: Mapping[str, bytes], kernels: Mapping[str, str]):
         """Link `objects`; `kernels` says which of them defines each kernel."""
-        exports = {**kernels, **dict.fromkeys((*FUNCTIONS, COPY), EXECUTOR)}
+        exports = {**kernels, **dict.fromkeys((*FUNCTIONS, COPY, CLOCK), EXECUTOR)}
         self._loaded = LoadedObjects({EXECUTOR: executor_object(), **objects}, exports)
         functions = {
             name: prototype(self._loaded[name]) for name, prototype in FUNCTIONS.items()

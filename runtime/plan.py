@@ -6,7 +6,7 @@ some of them; nothing else happens in a run. `plan.json` is its text:
     {"arena": 4096,
      "inputs": [{"name": "x", "dtype": "float32", "shape": [1, 16]}], "outputs": [...],
      "weights": ["9f3c..."],
-     "steps": [{"kernel": "relu_1a2b", "object": "host/relu_1a2b.o", "origin": "relu_1", "grid": 4,
+     "steps": [{"kernel": "relu_1a2b", "object": "host/relu_1a2b.o", "origin": "relu_1", "grid": 4, "work": [256, 2048],
                 "arguments": [["input", 0], ["arena", 64]]},
                {"copy": [["arena", 64], ["output", 0]], "bytes": 64}]}
 
@@ -140,6 +140,30 @@ class Extent:
 
 
 @dataclass(frozen=True)
+class Work:
+    """How much one call of a kernel does."""
+
+    operations: int
+    """On elements: a multiply-add is two."""
+
+    nbytes: int
+    """Read and written, each byte of a buffer once."""
+
+    def json(self) -> list[object]:
+        return [self.operations, self.nbytes]
+
+    @staticmethod
+    def read(node: Node) -> "Work":
+        numbers = node.each(lambda each: each.integer(least=0))
+        if len(numbers) != 2:
+            raise node.fail("[operations, bytes]")
+        return Work(*numbers)
+
+
+NO_WORK = Work(0, 0)
+
+
+@dataclass(frozen=True)
 class KernelStep(Step):
     """Call a host kernel on iterations `[0, grid)` of its outermost loop.
 
@@ -160,6 +184,8 @@ class KernelStep(Step):
     origin: str = ""
     """The nodes of the model that this kernel computes."""
 
+    work: Work = NO_WORK
+
     @property
     def buffers(self) -> tuple[Buffer, ...]:
         return self.arguments
@@ -170,6 +196,7 @@ class KernelStep(Step):
             "object": self.object,
             "origin": self.origin,
             "grid": self.grid,
+            "work": self.work.json(),
             "arguments": [each.json() for each in self.arguments],
         }
 
@@ -181,6 +208,7 @@ class KernelStep(Step):
             arguments=node["arguments"].each(Buffer.read),
             grid=node["grid"].integer(least=0),
             origin=node["origin"].string(),
+            work=Work.read(node["work"]) if "work" in node else NO_WORK,
         )
 
 

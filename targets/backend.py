@@ -18,6 +18,7 @@ from xdsl.utils.target import Target
 
 from partita.analysis.patterns import Match, Pattern
 from partita.runtime.machine import Machine
+from partita.runtime.plan import NO_WORK, Work
 from partita.weights import Weight
 
 
@@ -47,6 +48,9 @@ class Code:
 
     grid: int = 1
     """Iterations that threads may share."""
+
+    work: Work = NO_WORK
+    """What a call does."""
 
 
 @dataclass(frozen=True)

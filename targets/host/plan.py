@@ -175,6 +175,7 @@ class _Planner:
             tuple(buffers[argument] for argument in op.arguments),
             code.grid,
             origin_of(op) or "",
+            code.work,
         )
 
     def _external(
