@@ -1,6 +1,5 @@
 """How much a kernel over buffers does: operations on elements, and bytes that it has to move."""
 
-from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import IndexType
@@ -23,8 +22,9 @@ def work_of(kernel: FuncOp) -> Work:
     most as many elements as it accesses, and each of them once: caches are taken to be ideal.
     """
     operations = sum(map(_operations, blocks_in(kernel)))
-    arguments: Sequence[SSAValue] = kernel.body.block.args
-    read, written = dict.fromkeys(arguments, 0), dict.fromkeys(arguments, 0)
+    arguments = kernel.body.block.args
+    read: dict[SSAValue, int] = {each: 0 for each in arguments}
+    written = dict(read)
     for access in accesses_in(kernel):
         moved = read if isinstance(access, LoadOp) else written
         if access.buffer in moved:

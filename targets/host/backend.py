@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.target import Target
 
+from partita.analysis.work import work_of
 from partita.dialects.relay import RelayOp
 from partita.runtime.machine import Machine
 from partita.targets.backend import (
@@ -76,14 +77,20 @@ class Host(KernelBackend):
         kernels = [emit_kernel(each, symbol_of(each)) for each in functions]
         code: list[Code] = []
         # One after the other: the library behind llvmlite serves one thread at a time.
-        for kernel in kernels:
+        for function, kernel in zip(functions, kernels, strict=True):
             content = (
                 compiler.compile(kernel.text)
                 if cache is None
                 else cache.compile(compiler, kernel.text)
             )
             code.append(
-                Code(f"host/{kernel.symbol}.o", content, kernel.symbol, kernel.grid)
+                Code(
+                    f"host/{kernel.symbol}.o",
+                    content,
+                    kernel.symbol,
+                    kernel.grid,
+                    work_of(function),
+                )
             )
             context.progress("kernels", len(code), len(kernels))
         return code
