@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 
 from partita.transforms.loop_rules.lanes import Lanes
 from partita.transforms.loop_rules.nest import Stage
+from partita.transforms.loop_rules.order import tile_order
 from partita.transforms.loop_rules.steps import Steps
 from partita.transforms.loop_rules.tiles import (
     PARALLEL_WORK,
@@ -53,7 +54,7 @@ def schedule_tiles(
     depth = prod(stage.reduction)
     rows = 1 if lanes.shared is None else stage.spatial[lanes.shared]
     tile = best_tile(registers, rows, max(1, lanes.extent // lanes.count), depth)
-    tiled = _split(steps, loops[:rank], lanes, tile, rows)
+    tiled = _split(steps, stage, loops[:rank], lanes, tile, rows)
 
     steps.reorder(*tiled.outer, *reduction, *tiled.inner, tiled.lane)
     steps.vectorize(tiled.lane)
@@ -72,7 +73,12 @@ def schedule_tiles(
 
 
 def _split(
-    steps: Steps, spatial: tuple[SSAValue, ...], lanes: Lanes, tile: Tile, rows: int
+    steps: Steps,
+    stage: Stage,
+    spatial: tuple[SSAValue, ...],
+    lanes: Lanes,
+    tile: Tile,
+    rows: int,
 ) -> _TileLoops:
     """Split the axis of lanes into vectors, and the one that shares them into rows."""
     outer = dict(enumerate(spatial))
@@ -97,20 +103,8 @@ def _split(
             if rows % tile.rows:
                 ragged.add(outer[lanes.shared])
         inner.insert(0, row)
-    order = _outer_order(outer, vectors, lanes)
+    order = tile_order(stage, lanes, outer, vectors)
     return _TileLoops(order, tuple(inner), lane, frozenset(ragged))
-
-
-def _outer_order(
-    outer: dict[int, SSAValue], vectors: SSAValue | None, lanes: Lanes
-) -> tuple[SSAValue, ...]:
-    """Put the loop over vectors where streamed operands stay close: before the axis that shares them."""
-    if vectors is None:
-        return tuple(outer[axis] for axis in sorted(outer))
-    first = lanes.axis if lanes.shared is None else min(lanes.axis, lanes.shared)
-    before = [outer[axis] for axis in sorted(outer) if axis < first]
-    after = [outer[axis] for axis in sorted(outer) if axis >= first]
-    return (*before, vectors, *after)
 
 
 def _grid(tiled: _TileLoops) -> list[SSAValue]:

@@ -75,6 +75,70 @@ func.func private @product(%x : memref<8x32xf32>, %y : memref<32x16xf32>, %z : m
 
 // -----
 
+// Threads share rows where activations are larger than weights, and read the rows that they wrote before.
+// CHECK: sched.sequence @wide_schedule for @wide {
+// CHECK:   %[[I:.*]], %[[H:.*]], %[[W:.*]], %[[K:.*]] = sched.loops %{{.*}} -> 4
+// CHECK:   sched.split %[[I]] [?, 2, 8]
+// CHECK:   sched.reorder %[[H]], %[[IO:.*]], %[[WO:.*]], %[[K]],
+// CHECK:   %[[F:.*]] = sched.fuse %[[H]], %[[IO]]
+// CHECK:   sched.parallel %[[F]]
+func.func private @wide(%x : memref<16x16x28xf32>, %y : memref<2x16x16xf32>, %z : memref<32x16x28xf32>) attributes {partita.kernel} {
+  tir.for %i = 0 to 32 {
+    tir.for %h = 0 to 16 {
+      tir.for %w = 0 to 28 {
+        tir.for %k = 0 to 16 {
+          tir.block "conv" spatial (%a in 32, %b in 16, %c in 28) reduce (%d in 16) at [%i, %h, %w, %k] {
+            %v = tir.load %x[%d, %b, %c] : memref<16x16x28xf32>
+            %u = tir.load %y[%a floordiv 16, %d, %a mod 16] : memref<2x16x16xf32>
+            %p = arith.mulf %v, %u : f32
+            %s = tir.load %z[%a, %b, %c] : memref<32x16x28xf32>
+            %t = arith.addf %s, %p : f32
+            tir.store %t, %z[%a, %b, %c] : memref<32x16x28xf32>
+          } init (%a, %b, %c) {
+            %0 = arith.constant 0.0 : f32
+            tir.store %0, %z[%a, %b, %c] : memref<32x16x28xf32>
+          }
+        }
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// They share weights where those are larger.
+// CHECK: sched.sequence @deep_schedule for @deep {
+// CHECK:   %[[I:.*]], %[[H:.*]], %[[W:.*]], %[[K:.*]] = sched.loops %{{.*}} -> 4
+// CHECK:   sched.split %[[I]] [?, 2, 8]
+// CHECK:   sched.reorder %[[IO:.*]], %[[H]], %[[WO:.*]], %[[K]],
+// CHECK:   %[[F:.*]] = sched.fuse %[[IO]], %[[H]]
+// CHECK:   sched.parallel %[[F]]
+func.func private @deep(%x : memref<128x4x28xf32>, %y : memref<8x128x16xf32>, %z : memref<128x4x28xf32>) attributes {partita.kernel} {
+  tir.for %i = 0 to 128 {
+    tir.for %h = 0 to 4 {
+      tir.for %w = 0 to 28 {
+        tir.for %k = 0 to 128 {
+          tir.block "conv" spatial (%a in 128, %b in 4, %c in 28) reduce (%d in 128) at [%i, %h, %w, %k] {
+            %v = tir.load %x[%d, %b, %c] : memref<128x4x28xf32>
+            %u = tir.load %y[%a floordiv 16, %d, %a mod 16] : memref<8x128x16xf32>
+            %p = arith.mulf %v, %u : f32
+            %s = tir.load %z[%a, %b, %c] : memref<128x4x28xf32>
+            %t = arith.addf %s, %p : f32
+            tir.store %t, %z[%a, %b, %c] : memref<128x4x28xf32>
+          } init (%a, %b, %c) {
+            %0 = arith.constant 0.0 : f32
+            tir.store %0, %z[%a, %b, %c] : memref<128x4x28xf32>
+          }
+        }
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
 // A function that is no kernel has no schedule.
 // CHECK-NOT: sched.sequence
 // CHECK:     func.func @main
