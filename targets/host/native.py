@@ -2,17 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
 from importlib.metadata import version
-from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
-
-from platformdirs import user_cache_path
 
 from partita.errors import CodegenError
 from partita.runtime.llvm import binding
 from partita.runtime.machine import Machine
+from partita.runtime.object_folder import ObjectFolder
 from partita.targets.host.processors import feature_flags
 
 SPEED_LEVEL = 3
@@ -68,62 +64,17 @@ class Compiler:
         return self._target.emit_assembly(self.optimize(text))
 
 
-@dataclass(frozen=True)
-class ObjectCache:
-    """Object code on disk, under a hash of what it is made from. Losing it costs time only."""
-
-    folder: Path
-
-    @staticmethod
-    def default() -> "ObjectCache":
-        """Return the user's cache."""
-        return ObjectCache(user_cache_path("partita") / "objects")
+class ObjectCache(ObjectFolder):
+    """Where the object code of kernels is kept."""
 
     def compile(self, compiler: Compiler, text: str) -> bytes:
         """Return object code, made only if it is not in the cache."""
-        path = self.folder / f"{_key(compiler, text)}.o"
-        try:
-            code = path.read_bytes()
-            if len(code) > DIGEST and _digest(code[DIGEST:]) == code[:DIGEST]:
-                return code[DIGEST:]
-        except OSError:
-            pass
-        code = compiler.compile(text)
-        self._keep(path, _digest(code) + code)
-        return code
-
-    def _keep(self, path: Path, content: bytes) -> None:
-        """Write a file whole or not at all; a cache that cannot be written is not used."""
-        name = None
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with NamedTemporaryFile(dir=self.folder, delete=False) as file:
-                name = Path(file.name)
-                file.write(content)
-            name.replace(path)
-        except OSError:
-            if name is not None:
-                name.unlink(missing_ok=True)
-
-
-DIGEST = 16
-"""Bytes of the digest that an object file in the cache starts with: a torn file is made again."""
-
-
-def _digest(code: bytes) -> bytes:
-    return blake2b(code, digest_size=DIGEST).digest()
-
-
-def _key(compiler: Compiler, text: str) -> str:
-    """Return the hash of what an object is made from: text, machine and LLVM."""
-    state = blake2b(digest_size=16)
-    for part in (
-        compiler.machine.triple,
-        compiler.machine.cpu,
-        compiler.features,
-        version("llvmlite"),
-        f"O{SPEED_LEVEL}",
-        text,
-    ):
-        state.update(part.encode() + b"\0")
-    return state.hexdigest()
+        made_from = (
+            compiler.machine.triple,
+            compiler.machine.cpu,
+            compiler.features,
+            version("llvmlite"),
+            f"O{SPEED_LEVEL}",
+            text,
+        )
+        return self.get(made_from, lambda: compiler.compile(text))
