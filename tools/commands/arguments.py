@@ -1,0 +1,74 @@
+"""What several commands take, and how each ends."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from partita.tools.guard import guarded
+
+COMPILING, RUNNING, LOOKING = "What is compiled", "How it runs", "What is shown"
+
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Print errors only.", rich_help_panel=LOOKING),
+]
+
+ArtifactFile = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL.partita", help="What `partita compile` wrote."),
+]
+
+ModelFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="A model, `.onnx` or `.onnxtxt`, or IR of any level above machine code, `.mlir`.",
+    ),
+]
+
+Targets = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME{OPTION=VALUE}",
+        help='A back end with its options, such as `host{cache="none"}`; repeat for several. '
+        "The host takes what no other does.",
+        rich_help_panel=COMPILING,
+    ),
+]
+
+Shapes = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=SHAPE",
+        help="The shape of an input, such as `x=1x3x224x224`, or the extent of a symbolic "
+        "dimension, such as `N=1`; repeat for each.",
+        rich_help_panel=COMPILING,
+    ),
+]
+
+Entry = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FUNCTION",
+        help="The function to compile, where IR has several and marks none.",
+        rich_help_panel=COMPILING,
+    ),
+]
+
+Policy = Literal["host", "error"]
+
+WeightsFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="The weights that IR refers to; by default `<stem>.weights.safetensors` beside it.",
+        rich_help_panel=COMPILING,
+    ),
+]
+
+
+def finish(action: Callable[[], None]) -> None:
+    """Do the work of a command, and end with its exit code."""
+    raise typer.Exit(guarded("partita", action))
