@@ -1,6 +1,6 @@
 """What pure ops compute, as data that is equal for equal computations and does not know how they were listed."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TypeAlias
@@ -18,6 +18,9 @@ Part: TypeAlias = "str | int | Attribute | Key"
 Key: TypeAlias = "tuple[Part, ...]"
 """Nested tuples of names, numbers and attributes."""
 
+Describe: TypeAlias = Callable[[Operation], Key]
+"""Says of an op what counts as structure, its operands and regions aside."""
+
 
 @dataclass(frozen=True)
 class Dataflow:
@@ -33,17 +36,38 @@ class Dataflow:
     """What is computed."""
 
     key: Key
-    """Equal to another's exactly if both compute the same from their arguments; says nothing of origins."""
+    """Equal to another's exactly if both compute the same from their arguments; says nothing of origins.
+
+    What is the same, is what descriptions of ops say.
+    """
 
     def digest(self) -> str:
         """Return the digest of the key; the same in every process."""
         return text_digest(key_text(self.key))
 
 
+def signature(op: Operation, ignored: Container[str] = (ORIGIN,)) -> Key:
+    """Return what an op is, apart from its operands, from where it came, or from what else is ignored.
+
+    What may be ignored are names of properties and attributes.
+    """
+    return (
+        op.op_name.data if isinstance(op, UnregisteredOp) else op.name,
+        *(
+            item
+            for kind in (op.properties, op.attributes)
+            for item in sorted(kind.items(), key=_first)
+            if item[0] not in ignored
+        ),
+        *op.result_types,
+    )
+
+
 def dataflow(
     results: Sequence[SSAValue],
     inside: Callable[[Operation], bool],
     arguments: Sequence[SSAValue] = (),
+    describe: Describe = signature,
 ) -> Dataflow:
     """Follow results back through the ops that are inside.
 
@@ -66,8 +90,10 @@ def dataflow(
         refer(value)
     for op in _operands_first(results, inside):
         operands = tuple(refer(operand) for operand in op.operands)
-        regions = tuple(_region_key(region, refer, numbers) for region in op.regions)
-        key.append((signature(op), operands, regions))
+        regions = tuple(
+            _region_key(region, refer, numbers, describe) for region in op.regions
+        )
+        key.append((describe(op), operands, regions))
         for result in op.results:
             numbers[result] = len(numbers)
         order.append(op)
@@ -84,18 +110,6 @@ def function_dataflow(function: FuncOp) -> Dataflow:
     assert block.last_op is not None
     return dataflow(
         tuple(block.last_op.operands), lambda op: op.parent is block, block.args
-    )
-
-
-def signature(op: Operation) -> Key:
-    """Return what an op is, apart from its operands and from where it came."""
-    return (
-        op.op_name.data if isinstance(op, UnregisteredOp) else op.name,
-        *sorted(op.properties.items(), key=_first),
-        *sorted(
-            (item for item in op.attributes.items() if item[0] != ORIGIN), key=_first
-        ),
-        *op.result_types,
     )
 
 
@@ -151,6 +165,7 @@ def _region_key(
     region: Region,
     refer: Callable[[SSAValue], Part],
     numbers: dict[SSAValue, int],
+    describe: Describe,
 ) -> Part:
     """Return the key of a nested region, whose ops count in the order in which they are listed."""
     blocks: dict[Block, int] = {
@@ -164,10 +179,13 @@ def _region_key(
         for op in block.ops:
             key.append(
                 (
-                    signature(op),
+                    describe(op),
                     tuple(refer(operand) for operand in op.operands),
                     tuple(blocks[successor] for successor in op.successors),
-                    tuple(_region_key(each, refer, numbers) for each in op.regions),
+                    tuple(
+                        _region_key(each, refer, numbers, describe)
+                        for each in op.regions
+                    ),
                 )
             )
             for result in op.results:

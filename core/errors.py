@@ -32,6 +32,10 @@ class ArtifactError(PartitaError):
     """A compiled artifact is broken, foreign, or made for another machine."""
 
 
+class DatabaseError(PartitaError):
+    """A schedule database cannot be read or written, or holds what is none of ours."""
+
+
 class InputError(PartitaError):
     """Inputs given to a compiled model have wrong names, dtypes or shapes."""
 

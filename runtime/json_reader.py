@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from typing import TypeGuard, TypeVar
 
 from partita.errors import ArtifactError
@@ -68,6 +69,15 @@ class Node:
         if type(value) is not int or not least <= value < 1 << 63:
             raise self.fail(f"an integer of at least {least}")
         return value
+
+    def number(self) -> float:
+        """Return a finite number, with a fraction or without."""
+        value = self.value
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.fail("a number")
+        if not isfinite(value):
+            raise self.fail("a finite number")
+        return float(value)
 
 
 def _is_object(value: object) -> TypeGuard[dict[str, object]]:

@@ -1,16 +1,18 @@
 """Replace graph operators by what they compute, element by element."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
 
 from partita.analysis.diagnostics import fail
-from partita.dialects.partita import KERNEL
+from partita.analysis.structural_hash import Key, function_dataflow
+from partita.dialects.partita import KERNEL, ORIGIN
 from partita.dialects.relay import ConstantOp, RelayOp
 from partita.dialects.te import ComputeOp
 from partita.shapes import DYNAMIC, element_of, shape_of
@@ -55,19 +57,88 @@ class LowerRelayToTePass(ModulePass):
 
     name = "lower-relay-to-te"
 
+    computes: "Computes | None" = field(default=None, repr=False)
+    """What was lowered before and need not be again."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [each for each in op.ops if isinstance(each, FuncOp)]
         kernels = [each for each in functions if KERNEL in each.attributes]
         for each in kernels or functions:
-            if any(_is_computed(inner) for inner in _body(each)):
+            if not any(_is_computed(inner) for inner in _body(each)):
+                continue
+            if self.computes is None:
                 lower_function(each)
+            else:
+                lowered = self.computes.of(each)
+                each.detach_region(each.body)
+                each.add_region(lowered.detach_region(lowered.body))
 
 
-def lower_to_te_compute(function: FuncOp) -> FuncOp:
+class Computes:
+    """What functions compute, each structure lowered once; whoever compiles several times may keep one.
+
+    Functions of one structure may come from different models: each gets what it computes with its own
+    name and origins.
+    """
+
+    def __init__(self) -> None:
+        self._lowered: dict[Key, FuncOp] = {}
+        """By structure; an op's origin is its number in the order in which operands lead to it."""
+
+    def of(self, function: FuncOp) -> FuncOp:
+        """Return what a function of relay ops computes, as a new function; errors are those of `lower_to_te_compute`."""
+        if not _is_pure(function):
+            return lower_to_te_compute(function)
+        flow = function_dataflow(function)
+        origins = [each.attributes.get(ORIGIN) for each in flow.operations]
+        if flow.key not in self._lowered:
+            self._lowered[flow.key] = _lower_numbered(function, flow.operations)
+        lowered = self._lowered[flow.key].clone()
+        lowered.properties |= function.properties
+        lowered.attributes |= function.attributes
+        for new, old in zip(lowered.args, function.args, strict=True):
+            new.name_hint = old.name_hint
+        for each in _body(lowered):
+            number = each.attributes.pop(ORIGIN, None)
+            if isinstance(number, StringAttr) and (origin := origins[int(number.data)]):
+                each.attributes[ORIGIN] = origin
+        return lowered
+
+
+def _is_pure(function: FuncOp) -> bool:
+    """Say whether a function holds nothing but relay ops in one block."""
+    return len(function.body.blocks) == 1 and all(
+        isinstance(each, RelayOp | ReturnOp) for each in _body(function)
+    )
+
+
+def _lower_numbered(function: FuncOp, operations: Sequence[Operation]) -> FuncOp:
+    """Return what a function computes, with the numbers of these ops as origins of computes."""
+    values: dict[SSAValue, SSAValue] = {}
+    numbered = function.clone(values)
+    for op in _body(numbered):
+        op.attributes.pop(ORIGIN, None)
+    for number, op in enumerate(operations):
+        clone = values[op.results[0]].owner
+        assert isinstance(clone, Operation)
+        clone.attributes[ORIGIN] = StringAttr(str(number))
+    try:
+        lower_function(numbered)
+    except PassFailedException:
+        lower_function(function.clone())  # refuses the same with the model's origins
+        raise
+    return numbered
+
+
+def lower_to_te_compute(function: FuncOp, computes: Computes | None = None) -> FuncOp:
     """Return what a function of relay ops computes, as a new function; the given one stays.
+
+    With `computes`, a function of a structure that was lowered before is not lowered again.
 
     Raises `PassFailedException` for an op without a rule, and for dynamic shapes.
     """
+    if computes is not None:
+        return computes.of(function)
     lowered = function.clone()
     lower_function(lowered)
     return lowered

@@ -1,0 +1,334 @@
+"""Schedules that were found good, by task and machine, in one file that survives whoever writes it.
+
+The file is an SQLite database with a rollback journal: each change is a transaction, so a process that is killed
+at any moment leaves what was committed before, and several processes may write at once, on one machine or on a
+file system that locks. Every call opens the file and closes it, so a `ScheduleDatabase` can be sent to other processes.
+
+| table | holds |
+|---|---|
+| `machine` | each machine once, as JSON |
+| `record` | a schedule of a task for a target on a machine, and what running it took |
+
+A record is known by a digest of all that it says, so adding it twice is adding it once: that is what makes merging
+and importing safe to repeat.
+"""
+
+import json
+import sqlite3
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from hashlib import blake2b
+from math import inf, isfinite
+from os import PathLike
+from pathlib import Path
+from statistics import median
+
+from partita.errors import ArtifactError, DatabaseError
+from partita.runtime.json_reader import Node
+from partita.runtime.machine import Machine
+
+APPLICATION = 0x50415254
+"""What SQLite keeps in a file's header to say whose it is: `PART`."""
+
+VERSION = 1
+"""Of the tables."""
+
+PATIENCE = 60.0
+"""Seconds to wait for other processes that write."""
+
+SCHEMA = """
+CREATE TABLE machine (number INTEGER PRIMARY KEY, description TEXT NOT NULL UNIQUE);
+CREATE TABLE record (
+  digest TEXT PRIMARY KEY,
+  task TEXT NOT NULL,
+  target TEXT NOT NULL,
+  machine INTEGER NOT NULL REFERENCES machine (number),
+  schedule TEXT NOT NULL,
+  seconds TEXT NOT NULL,
+  recorded TEXT NOT NULL,
+  tool TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX record_of_task ON record (task, target, machine);
+"""
+
+KEY_DIGITS = frozenset("0123456789abcdef")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A schedule of a task, and what running it took."""
+
+    task: str
+    """The key: see `partita.analysis.canonical_task`."""
+
+    target: str
+    """The back end, with the options that matter, such as `host`."""
+
+    machine: Machine
+    """What the code was made for, and measured on."""
+
+    schedule: str
+    """A `sched.sequence` over the labels of the task."""
+
+    seconds: tuple[float, ...] = ()
+    """Of each run that was measured; none if nobody measured."""
+
+    recorded: str = field(default_factory=_now)
+    """When, in UTC: `2026-01-31T12:00:00+00:00`."""
+
+    tool: str = ""
+    """Who made it."""
+
+    def __post_init__(self) -> None:
+        if len(self.task) != 32 or not set(self.task) <= KEY_DIGITS:
+            raise DatabaseError(
+                f"expected a task key of 32 hexadecimal digits, got {self.task!r}"
+            )
+        for each in self.seconds:
+            if not (isfinite(each) and each > 0):
+                raise DatabaseError(f"expected seconds above 0, got {each}")
+
+    def to_json(self) -> dict[str, object]:
+        """Return the record as JSON objects have it."""
+        return {
+            "task": self.task,
+            "target": self.target,
+            "machine": _machine_json(self.machine),
+            "schedule": self.schedule,
+            "seconds": list(self.seconds),
+            "recorded": self.recorded,
+            "tool": self.tool,
+        }
+
+    def to_line(self) -> str:
+        """Return the record as a line of JSON."""
+        return json.dumps(self.to_json(), sort_keys=True)
+
+    @staticmethod
+    def of_line(line: str, where: str) -> "Record":
+        """Return the record that a line of JSON says; raise `DatabaseError`, which says where, if it says none."""
+        try:
+            return Record.of_json(Node.parse(line.encode(), where))
+        except ArtifactError as error:
+            raise DatabaseError(str(error)) from None
+
+    @staticmethod
+    def of_json(node: Node) -> "Record":
+        """Return the record that a JSON object says; raise `DatabaseError` if it says none."""
+        try:
+            machine = node["machine"]
+            return Record(
+                task=node["task"].string(),
+                target=node["target"].string(),
+                machine=Machine(
+                    machine["triple"].string(),
+                    machine["cpu"].string(),
+                    frozenset(machine["features"].each(Node.string)),
+                ),
+                schedule=node["schedule"].string(),
+                seconds=node["seconds"].each(Node.number),
+                recorded=node["recorded"].string(),
+                tool=node["tool"].string(),
+            )
+        except ArtifactError as error:
+            raise DatabaseError(str(error)) from None
+        except DatabaseError as error:
+            raise DatabaseError(f"{node.where}: {error}") from None
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells this record from others: all that it says."""
+        return blake2b(self.to_line().encode(), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True)
+class Best:
+    """The schedule of a task that ran fastest."""
+
+    schedule: str
+
+    seconds: float
+    """The median of all its runs; infinite if nobody measured."""
+
+
+@dataclass(frozen=True)
+class ScheduleDatabase:
+    """Schedules in a file. Writing makes the file if there is none; reading expects one.
+
+    Every call raises `DatabaseError`, with one sentence, if the file is not ours, is broken, or
+    cannot be reached, and if others write for more than a minute.
+    """
+
+    path: str | PathLike[str]
+
+    def best(self, task: str, target: str, machine: Machine) -> Best | None:
+        """Return the schedule with the least median of all runs on such a machine, `None` if there is no schedule.
+
+        Schedules that nobody measured come after all others, the newest first.
+        """
+        runs: dict[str, tuple[float, ...]] = {}
+        for each in self.records(task, target, machine):
+            runs[each.schedule] = (*runs.pop(each.schedule, ()), *each.seconds)
+        newest_first = (
+            Best(schedule, median(seconds) if seconds else inf)
+            for schedule, seconds in reversed(runs.items())
+        )
+        return min(newest_first, key=lambda each: each.seconds, default=None)
+
+    def records(
+        self,
+        task: str | None = None,
+        target: str | None = None,
+        machine: Machine | None = None,
+    ) -> tuple[Record, ...]:
+        """Return the records of a task, a target, a machine, or of any, in order of time."""
+        wanted = {
+            "task": task,
+            "target": target,
+            "description": None if machine is None else _machine_text(machine),
+        }
+        given = {name: value for name, value in wanted.items() if value is not None}
+        where = " AND ".join(f"{name} = :{name}" for name in given) or "TRUE"
+        query = (
+            "SELECT task, target, description, schedule, seconds, recorded, tool FROM record "
+            f"JOIN machine ON machine = number WHERE {where} ORDER BY recorded, digest"
+        )
+        with self._told(), closing(self._connect("rw")) as db:
+            if self._check(db) == 0:
+                return ()
+            return tuple(map(_record, db.execute(query, given).fetchall()))
+
+    def add(self, *records: Record) -> int:
+        """Add records, all or none, and return how many were new; they are on disk when this returns."""
+        with self._told(), closing(self._connect("rwc")) as db:
+            db.execute("BEGIN IMMEDIATE")  # closing undoes what is not committed
+            if self._check(db) == 0:
+                _create(db)
+            new = sum(_insert(db, each) for each in records)
+            db.execute("COMMIT")
+            return new
+
+    def merge(self, other: "ScheduleDatabase") -> int:
+        """Add what another database holds, all or nothing, and return how many records were new."""
+        return self.add(*other.records())
+
+    def export_lines(self) -> Iterator[str]:
+        """Return a line of JSON for each record, in order of time."""
+        return (each.to_line() for each in self.records())
+
+    def import_lines(self, lines: Iterable[str], source: str = "lines") -> int:
+        """Add records from lines of JSON, all or none, and return how many were new.
+
+        Empty lines are skipped; errors name the line of the `source`.
+        """
+        return self.add(
+            *(
+                Record.of_line(line, f"{source}:{number}")
+                for number, line in enumerate(lines, 1)
+                if line.strip()
+            )
+        )
+
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        """Open the file. One that may only be read is opened for reading, whatever the mode."""
+        path = Path(self.path)
+        if mode == "rw" and not path.exists():
+            raise DatabaseError(f"there is no schedule database {path}")
+        uri = f"{path.absolute().as_uri()}?mode={mode}"
+        return sqlite3.connect(uri, PATIENCE, isolation_level=None, uri=True)
+
+    def _check(self, db: sqlite3.Connection) -> int:
+        """Return the version of the tables, 0 if there are none; raise `DatabaseError` if they are not ours."""
+        (application,) = db.execute("PRAGMA application_id").fetchone()
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application == 0 and tables == 0:
+            return 0
+        if application != APPLICATION:
+            raise DatabaseError(f"{self.path} is no schedule database")
+        if version > VERSION:
+            raise DatabaseError(
+                f"schedule database {self.path} has version {version}, and this partita reads up to {VERSION}"
+            )
+        return version
+
+    @contextmanager
+    def _told(self) -> Generator[None]:
+        """Tell in one sentence what SQLite could not do."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise DatabaseError(self._sentence(error)) from error
+
+    def _sentence(self, error: sqlite3.Error) -> str:
+        match error.sqlite_errorname:
+            case "SQLITE_NOTADB":
+                return f"{self.path} is no schedule database"
+            case str(name) if name.startswith("SQLITE_BUSY"):
+                return f"schedule database {self.path} is in use for more than {PATIENCE:.0f} s"
+            case str(name) if name.startswith("SQLITE_CORRUPT"):
+                return f"schedule database {self.path} is broken; export what can be read, or start another"
+            case _:
+                return f"cannot access schedule database {self.path}: {error}"
+
+
+def _create(db: sqlite3.Connection) -> None:
+    """Make the tables, in the transaction that is open."""
+    for statement in filter(str.strip, SCHEMA.split(";")):
+        db.execute(statement)
+    db.execute(f"PRAGMA application_id = {APPLICATION}")
+    db.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _insert(db: sqlite3.Connection, record: Record) -> int:
+    """Add a record, and return 1 if it was new."""
+    machine = _machine_text(record.machine)
+    db.execute("INSERT OR IGNORE INTO machine (description) VALUES (?)", (machine,))
+    cursor = db.execute(
+        "INSERT OR IGNORE INTO record SELECT ?, ?, ?, number, ?, ?, ?, ? "
+        "FROM machine WHERE description = ?",
+        (
+            record.digest,
+            record.task,
+            record.target,
+            record.schedule,
+            json.dumps(record.seconds),
+            record.recorded,
+            record.tool,
+            machine,
+        ),
+    )
+    return cursor.rowcount
+
+
+def _record(row: Sequence[str]) -> Record:
+    task, target, machine, schedule, seconds, recorded, tool = row
+    fields = {
+        "task": task,
+        "target": target,
+        "machine": json.loads(machine),
+        "schedule": schedule,
+        "seconds": json.loads(seconds),
+        "recorded": recorded,
+        "tool": tool,
+    }
+    return Record.of_json(Node(fields, f"record of task {task}"))
+
+
+def _machine_json(machine: Machine) -> Mapping[str, object]:
+    return {
+        "triple": machine.triple,
+        "cpu": machine.cpu,
+        "features": sorted(machine.features),
+    }
+
+
+def _machine_text(machine: Machine) -> str:
+    return json.dumps(_machine_json(machine), sort_keys=True)
