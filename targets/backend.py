@@ -19,6 +19,7 @@ from xdsl.utils.target import Target
 from partita.analysis.patterns import Match, Pattern
 from partita.runtime.machine import Machine
 from partita.runtime.plan import NO_WORK, Work
+from partita.transforms.options import spelled
 from partita.weights import Weight
 
 
@@ -124,6 +125,10 @@ class Backend(ArgSpecConvertible, ABC):
     carries_onnx: ClassVar[bool] = False
     """Whether it runs `relay.onnx_node`: then operators of ONNX that relay does not model can be imported."""
 
+    def task_target(self) -> str:
+        """Return how tasks and databases of schedules call this back end: with the options that matter to a schedule."""
+        return spelled(self)
+
     def unavailable(self) -> str | None:
         """Say what keeps this back end from working here and what to do, in one sentence; `None` if nothing does."""
         return None
@@ -142,8 +147,27 @@ class KernelBackend(Backend):
     """A back end that makes native code for the kernels of a graph, which the plan calls."""
 
     @abstractmethod
+    def compute_passes(
+        self, module: ModuleOp, machine: Machine
+    ) -> Sequence[ModulePass]:
+        """Return the passes that make kernels of this back end's part of a graph, as `te`: what is computed, not how.
+
+        What is scheduled, looked up and tuned are the kernels that they leave.
+        """
+
+    @abstractmethod
+    def loop_passes(self, module: ModuleOp, machine: Machine) -> Sequence[ModulePass]:
+        """Return the passes from there to what `codegen` takes: loops, schedules and memory.
+
+        A kernel that has a `sched.sequence` keeps it.
+        """
+
     def pipeline(self, module: ModuleOp, machine: Machine) -> Sequence[ModulePass]:
         """Return the passes that turn this back end's part of a graph into what `codegen` takes, for a machine."""
+        return (
+            *self.compute_passes(module, machine),
+            *self.loop_passes(module, machine),
+        )
 
     @abstractmethod
     def codegen(

@@ -57,11 +57,17 @@ class Host(KernelBackend):
             return Reject(f"{op.name} has no rule to te")
         return Accept()
 
-    def pipeline(self, module: ModuleOp, machine: Machine) -> Sequence[ModulePass]:
+    def task_target(self) -> str:
+        return self.name
+
+    def compute_passes(
+        self, module: ModuleOp, machine: Machine
+    ) -> Sequence[ModulePass]:
+        return (FuseOpsPass(), LowerRelayToTePass())
+
+    def loop_passes(self, module: ModuleOp, machine: Machine) -> Sequence[ModulePass]:
         registers = Registers.of(machine)
         return (
-            FuseOpsPass(),
-            LowerRelayToTePass(),
             LowerTeToTirPass(),
             ScheduleHostPass(registers.bits, registers.accumulators),
             ApplySchedulesPass(),
