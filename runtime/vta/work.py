@@ -1,0 +1,179 @@
+"""How much of what a program executes is work: micro-ops by kind, and multiplications by padding.
+
+A GEMM micro-op that reads an input element which a LOAD filled with zeros as padding multiplies by nothing; a better
+program leaves it out. What micro-ops read is known where the micro-ops are: they are data in DRAM.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.runtime.vta.config import HardwareConfig
+from partita.runtime.vta.isa import Instructions, Memory, Opcode, decode_uops
+from partita.runtime.vta.timing import Words, executions, zero_filled
+
+Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Work:
+    """Micro-op executions, one element an instruction."""
+
+    gemm: Words
+    """Multiplications, those by padding too."""
+
+    padding: Words | None
+    """Multiplications by padding; `None` where they are not known."""
+
+    reset: Words
+    """GEMM micro-ops that set accumulators to zero."""
+
+    alu: Words
+
+
+def count_work(
+    instructions: Instructions,
+    config: HardwareConfig,
+    order: Words,
+    memory: Bytes | None = None,
+    base: int = 0,
+) -> Work:
+    """Count what each instruction executes; `order` has their numbers in a legal order of execution.
+
+    `memory` is what DRAM holds from byte `base` on, micro-ops among it. Without it, multiplications by padding are
+    known only of a program that never pads inputs: to be none.
+    """
+    runs = executions(instructions)
+    gemm = instructions["opcode"] == Opcode.GEMM
+    resets = instructions["reset"] != 0
+    return Work(
+        np.where(gemm & ~resets, runs, 0),
+        _padding(instructions, config, order, memory, base),
+        np.where(gemm & resets, runs, 0),
+        np.where(instructions["opcode"] == Opcode.ALU, runs, 0),
+    )
+
+
+def _padding(
+    instructions: Instructions,
+    config: HardwareConfig,
+    order: Words,
+    memory: Bytes | None,
+    base: int,
+) -> Words | None:
+    """Return how many multiplications of each instruction read padding, if that is known."""
+    counts = np.zeros(len(instructions), np.int64)
+    loads = instructions["opcode"] == Opcode.LOAD
+    inputs = loads & (instructions["memory"] == Memory.INP)
+    if not zero_filled(instructions)[inputs].any():
+        return counts
+    if memory is None:
+        return None
+    uops = loads & (instructions["memory"] == Memory.UOP)
+    gemms = (instructions["opcode"] == Opcode.GEMM) & (instructions["reset"] == 0)
+    buffers = _Buffers(config, memory, base)
+    try:
+        for number in order[(inputs | uops | gemms)[order]].tolist():
+            row = instructions[number]
+            if uops[number]:
+                buffers.load_uops(row)
+            elif inputs[number]:
+                buffers.load_inputs(row)
+            else:
+                counts[number] = buffers.padding_read(row)
+    except _UnknownError:
+        return None
+    return counts
+
+
+class _UnknownError(Exception):
+    """An instruction reads or writes what does not exist, or what nobody has written."""
+
+
+class _Buffers:
+    """The inputs that micro-ops name, and which elements of the input buffer are padding."""
+
+    def __init__(self, config: HardwareConfig, memory: Bytes, base: int):
+        self._config = config
+        self._memory = memory
+        self._base = base
+        self._sources = np.full(config.uop_depth, -1, np.int64)
+        self._padding = np.zeros(config.inp_depth, np.bool_)
+
+    def load_uops(self, load: Instructions) -> None:
+        rows, columns = int(load["y_size"]), int(load["x_size"])
+        place = _place(load, self._sources)
+        if not rows or not columns:
+            return
+        size = self._config.uop_bytes
+        first = int(load["dram_base"]) * size - self._base
+        stride = int(load["x_stride"])
+        end = first + ((rows - 1) * stride + columns) * size
+        if first < 0 or end > len(self._memory):
+            raise _UnknownError
+        sources = decode_uops(self._memory[first:end], self._config)["src"]
+        index = np.arange(rows)[:, None] * stride + np.arange(columns)
+        self._sources[place] = _padded(load, sources[index], 0)
+
+    def load_inputs(self, load: Instructions) -> None:
+        place = _place(load, self._padding)
+        if load["x_size"]:
+            self._padding[place] = _padded(load, np.bool_(False), True)
+
+    def padding_read(self, gemm: Instructions) -> int:
+        """Return how many executions of micro-ops read padding.
+
+        All iterations of a micro-op together read sums over windows of the buffer, which are the same for all
+        micro-ops.
+        """
+        sources = self._sources[gemm["uop_bgn"] : gemm["uop_end"]]
+        outer, inner = int(gemm["iter_out"]), int(gemm["iter_in"])
+        if not sources.size or not outer or not inner:
+            return 0
+        by_outer, by_inner = (int(gemm[f"src_factor_{each}"]) for each in ("out", "in"))
+        last = int(sources.max()) + (outer - 1) * by_outer + (inner - 1) * by_inner
+        if int(sources.min()) < 0 or last >= len(self._padding):
+            raise _UnknownError
+        reads = _window_sums(self._padding.astype(np.int64), inner, by_inner)
+        return int(_window_sums(reads, outer, by_outer)[sources].sum())
+
+
+def _place(load: Instructions, buffer: NDArray[np.generic]) -> slice:
+    """Return the elements of a buffer that a LOAD writes."""
+    rows = int(load["y_pad_0"]) + int(load["y_size"]) + int(load["y_pad_1"])
+    columns = int(load["x_pad_0"]) + int(load["x_size"]) + int(load["x_pad_1"])
+    first = int(load["sram_base"])
+    end = first + (rows * columns if load["x_size"] else 0)
+    if end > len(buffer):
+        raise _UnknownError
+    return slice(first, end)
+
+
+def _padded(
+    load: Instructions, inside: NDArray[np.generic] | np.bool_, border: int | bool
+) -> NDArray[np.generic]:
+    """Return what a LOAD writes: rows of data, or all the same, with a border around them."""
+    above, rows, below = (int(load[each]) for each in ("y_pad_0", "y_size", "y_pad_1"))
+    left, columns, right = (
+        int(load[each]) for each in ("x_pad_0", "x_size", "x_pad_1")
+    )
+    whole = np.full(
+        (above + rows + below, left + columns + right), border, inside.dtype
+    )
+    whole[above : above + rows, left : left + columns] = inside
+    return whole.reshape(-1)
+
+
+def _window_sums(values: Words, count: int, step: int) -> Words:
+    """Return at each place the sum of `count` values from there on, `step` apart; beyond the end they are 0."""
+    if step == 0:
+        return values * count
+    size = len(values)
+    columns = np.zeros((-(-size // step), step), np.int64)
+    columns.reshape(-1)[:size] = values
+    sums = np.cumsum(columns[::-1], axis=0)[::-1].reshape(-1)[:size].copy()
+    reach = count * step
+    if reach < size:
+        sums[: size - reach] -= sums[reach:].copy()
+    return sums
