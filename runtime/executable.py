@@ -66,6 +66,7 @@ class Executable:
         weights = {name: aligned(array) for name, array in artifact.weights.items()}
         self._artifact = replace(artifact, weights=weights)
         self._threads = _checked(available_threads() if threads is None else threads)
+        self._timed = timed
         self._lock = Lock()
         self._process = os.getpid()
         plan = artifact.plan
@@ -131,12 +132,20 @@ class Executable:
         """What a run does, one after the other; where a fallback took a step's place, the fallback's steps."""
         return self._steps
 
+    @property
+    def timed(self) -> bool:
+        """Whether `step_times` tells when steps ran."""
+        return self._timed
+
     def step_times(self) -> NDArray[np.int64]:
         """Return when each of `steps` began and ended in the last run, in nanoseconds of one clock: shape (steps, 2).
 
         Raises `OptionError` if the executable is not `timed`.
         """
-        return np.concatenate([each.times() for each in self._segments])
+        if not self._timed:
+            raise OptionError("expected an executable that is timed")
+        none = np.zeros((0, 2), np.int64)
+        return np.concatenate([none, *(each.times() for each in self._segments)])
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the artifact, to be read by `partita.load`."""
@@ -313,8 +322,7 @@ class _Segment:
 
     def times(self) -> NDArray[np.int64]:
         """Return when each step began and ended in the last run, in nanoseconds."""
-        if self._stamps is None:
-            raise OptionError("expected an executable that is timed")
+        assert self._stamps is not None
         seconds, rest = self._stamps.T
         moments = seconds * 10**9 + rest
         return np.stack((moments[:-1], moments[1:]), axis=1)

@@ -7,6 +7,12 @@ from partita.runtime.executable import Executable
 from partita.runtime.machine import Machine
 
 
-def load(path: str | PathLike[str], *, threads: int | None = None) -> Executable:
-    """Read a compiled model; raise `ArtifactError` if it is broken or made for another machine."""
-    return Executable(Artifact.read(path, machine=Machine.host()), threads=threads)
+def load(
+    path: str | PathLike[str], *, threads: int | None = None, timed: bool = False
+) -> Executable:
+    """Read a compiled model; raise `ArtifactError` if it is broken or made for another machine.
+
+    `threads` and `timed` are as for `Executable`.
+    """
+    artifact = Artifact.read(path, machine=Machine.host())
+    return Executable(artifact, threads=threads, timed=timed)

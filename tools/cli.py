@@ -12,6 +12,7 @@ import typer
 from partita.tools.commands.compile import compile_command
 from partita.tools.commands.explain import explain_command
 from partita.tools.commands.inspect import inspect_command
+from partita.tools.commands.profile import profile_command
 from partita.tools.commands.run import run_command
 from partita.tools.guard import INTERRUPTED
 
@@ -20,6 +21,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "run": run_command,
     "inspect": inspect_command,
     "explain": explain_command,
+    "profile": profile_command,
 }
 
 app = typer.Typer(

@@ -40,9 +40,8 @@ class RunRequest:
 def run_file(request: RunRequest) -> None:
     """Run an artifact once or several times, and print what came out."""
     executable = load(request.artifact, threads=request.threads)
-    for each in executable.fallbacks:
-        print(f"partita: warning: {each}; the host runs it", file=sys.stderr)
-    inputs = _inputs(executable, request)
+    warn_of_fallbacks(executable)
+    inputs = inputs_of(executable, request.inputs, request.random_inputs)
     outputs = executable.run(inputs)
     seconds = [_timed(executable, inputs) for _ in range(request.repeat or 0)]
     if request.output is not None:
@@ -57,16 +56,24 @@ def run_file(request: RunRequest) -> None:
         print(_latency(seconds, executable.threads))
 
 
-def _inputs(executable: Executable, request: RunRequest) -> dict[str, Array]:
-    """Return the inputs that were given, and random ones in place of the others if asked to."""
+def warn_of_fallbacks(executable: Executable) -> None:
+    """Say on standard error where the host runs what another target was to run."""
+    for each in executable.fallbacks:
+        print(f"partita: warning: {each}; the host runs it", file=sys.stderr)
+
+
+def inputs_of(
+    executable: Executable, texts: Sequence[str], seed: int | None
+) -> dict[str, Array]:
+    """Return the inputs that were given, and random ones in place of the others if there is a seed."""
     given: dict[str, Array] = {}
-    for text in request.inputs:
+    for text in texts:
         for name, array in _read_input(text, executable.inputs).items():
             if name in given:
                 raise InputError(f"expected input {name!r} once, got it twice")
             given[name] = array
-    if request.random_inputs is not None:
-        rng = np.random.default_rng(request.random_inputs)
+    if seed is not None:
+        rng = np.random.default_rng(seed)
         for each in executable.inputs:
             array = random_array(rng, each)
             given.setdefault(each.name, array)

@@ -68,6 +68,25 @@ WeightsFile = Annotated[
     ),
 ]
 
+InputFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=FILE",
+        help="An input, from an `.npy` or `.npz` file; repeat for each. An `.npz` file without "
+        "a name gives every input that it has.",
+        rich_help_panel=RUNNING,
+    ),
+]
+
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Use at most N threads; by default, as many as there are CPUs.",
+        rich_help_panel=RUNNING,
+    ),
+]
+
 
 def finish(action: Callable[[], None]) -> None:
     """Do the work of a command, and end with its exit code."""

@@ -8,22 +8,16 @@ import typer
 from partita.tools.commands.arguments import (
     RUNNING,
     ArtifactFile,
+    InputFiles,
     Quiet,
+    Threads,
     finish,
 )
 
 
 def run_command(
     artifact: ArtifactFile,
-    input: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=FILE",
-            help="An input, from an `.npy` or `.npz` file; repeat for each. An `.npz` file without "
-            "a name gives every input that it has.",
-            rich_help_panel=RUNNING,
-        ),
-    ] = None,
+    input: InputFiles = None,
     random_inputs: Annotated[
         int | None,
         typer.Option(
@@ -42,14 +36,7 @@ def run_command(
             rich_help_panel=RUNNING,
         ),
     ] = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Use at most N threads; by default, as many as there are CPUs.",
-            rich_help_panel=RUNNING,
-        ),
-    ] = None,
+    threads: Threads = None,
     output: Annotated[
         Path | None,
         typer.Option(
