@@ -1,0 +1,425 @@
+"""How many cycles a program takes, and where they go.
+
+`timing` says when each instruction runs. Here its times are added up: of each module, how long it was busy and how long
+it waited for what; of the memory channel, how long it moved bytes; and what no order of the same work could go below.
+The same account is made of the whole program, of each launch, and of each layer.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.runtime.vta.config import HardwareConfig
+from partita.runtime.vta.isa import Instructions, Module, Opcode
+from partita.runtime.vta.timing import (
+    FROM_NEXT,
+    FROM_PREVIOUS,
+    Timing,
+    Words,
+    time_instructions,
+    token_times,
+    transferred,
+)
+from partita.runtime.vta.work import Bytes, Work, count_work
+
+
+class Cause(StrEnum):
+    """Why a module does nothing."""
+
+    LOAD_TOKEN = "load_token"
+    """It waits for a token from load."""
+
+    COMPUTE_TOKEN = "compute_token"
+    STORE_TOKEN = "store_token"
+    DRAM = "dram"
+    """It has all its tokens, and waits for the memory channel."""
+
+    FETCH = "fetch"
+    """Its next instruction has not arrived: fetch takes its time, or another module's queue is full."""
+
+    EMPTY = "empty"
+    """The launch has no more instructions for it."""
+
+
+TOKEN_CAUSES = (
+    Cause.LOAD_TOKEN,
+    Cause.COMPUTE_TOKEN,
+    Cause.COMPUTE_TOKEN,
+    Cause.STORE_TOKEN,
+)
+"""What waiting for a token of each `TokenQueue` is."""
+
+CAUSES: Mapping[Module, tuple[Cause, ...]] = {
+    Module.LOAD: (Cause.FETCH, Cause.COMPUTE_TOKEN, Cause.DRAM, Cause.EMPTY),
+    Module.COMPUTE: (
+        *(Cause.FETCH, Cause.LOAD_TOKEN, Cause.STORE_TOKEN, Cause.DRAM, Cause.EMPTY),
+    ),
+    Module.STORE: (Cause.FETCH, Cause.COMPUTE_TOKEN, Cause.DRAM, Cause.EMPTY),
+}
+"""What each module can wait for."""
+
+
+@dataclass(frozen=True)
+class LayerRange:
+    """The instructions of one layer."""
+
+    name: str
+    instructions: range
+
+
+@dataclass(frozen=True)
+class ModuleTime:
+    """What a module did, in cycles. All of it together is as long as the launch."""
+
+    instructions: int
+    busy: float
+    """From the end of waiting to the end of each instruction."""
+
+    stalls: Mapping[Cause, float]
+
+
+@dataclass(frozen=True)
+class Account:
+    """Where the cycles of a program, a launch or a layer go."""
+
+    name: str
+    instructions: int
+    cycles: float
+    """Of a launch, rounded to an integer, half to even; of a program, the sum of its launches'. Of a layer, the time
+    in which compute executes or awaits its instructions: what all layers take together is the program's time."""
+
+    modules: Mapping[Module, ModuleTime]
+    dram_busy: float
+    """Cycles in which the memory channel moves bytes."""
+
+    read: int
+    """Bytes that LOAD moves."""
+
+    written: int
+    """Bytes that STORE moves."""
+
+    gemm: int
+    """Multiplying micro-ops that are executed, on padding too."""
+
+    padding: int | None
+    """Those of them that multiply by padding; `None` where the micro-ops are not known."""
+
+    reset: int
+    """Micro-ops that set accumulators to zero."""
+
+    alu: int
+    """Micro-ops that the ALU executes."""
+
+    gemm_bound: int
+    """Cycles of the multiplications that are not by padding, so far as that is known."""
+
+    compute_bound: int
+    """Cycles of all micro-ops but those that multiply by padding."""
+
+    @property
+    def dram_bound(self) -> float:
+        """Cycles that the channel needs for what this program moves."""
+        return self.dram_busy
+
+    @property
+    def dram_bytes(self) -> int:
+        return self.read + self.written
+
+    @property
+    def utilization(self) -> Mapping[str, float]:
+        """The share of all cycles in which GEMM does work, compute is busy, and the memory channel is."""
+        parts = {
+            "gemm": self.gemm_bound,
+            "compute": self.modules[Module.COMPUTE].busy,
+            "dram": self.dram_busy,
+        }
+        return {
+            name: part / self.cycles if self.cycles else 0.0
+            for name, part in parts.items()
+        }
+
+    def to_json(self) -> dict[str, object]:
+        """Return the account as JSON values; times are in cycles, micro-ops in executions."""
+        modules = {each.name.lower(): time for each, time in self.modules.items()}
+        return {
+            "name": self.name,
+            "cycles": _number(self.cycles),
+            "instructions": self.instructions,
+            "instructions_by_module": {
+                name: each.instructions for name, each in modules.items()
+            },
+            "busy": {
+                **{name: _number(each.busy) for name, each in modules.items()},
+                "dram": _number(self.dram_busy),
+            },
+            "stalls": {
+                name: {
+                    cause.value: _number(time) for cause, time in each.stalls.items()
+                }
+                for name, each in modules.items()
+            },
+            "bounds": {
+                "gemm": self.gemm_bound,
+                "compute": self.compute_bound,
+                "dram": _number(self.dram_bound),
+            },
+            "utilization": {
+                name: round(share, 6) for name, share in self.utilization.items()
+            },
+            "dram_bytes": self.dram_bytes,
+            "dram_read_bytes": self.read,
+            "dram_written_bytes": self.written,
+            "micro_ops": {
+                "gemm": self.gemm,
+                "padding": self.padding,
+                "reset": self.reset,
+                "alu": self.alu,
+            },
+        }
+
+
+@dataclass(frozen=True)
+class CycleReport:
+    """When a program's instructions run, and accounts of the whole, of its launches and of its layers."""
+
+    timing: Timing
+    work: Work
+    total: Account
+    launches: tuple[Account, ...]
+    layers: tuple[Account, ...]
+    """In the order of the program; instructions that belong to none make one more, without a name."""
+
+    layer: NDArray[np.int64]
+    """The number of each instruction's layer in `layers`."""
+
+    @property
+    def cycles(self) -> int:
+        return int(self.total.cycles)
+
+    def to_json(self) -> dict[str, object]:
+        """Return all accounts as JSON values: those of the whole, and `launches` and `layers`."""
+        whole = self.total.to_json()
+        del whole["name"]
+        return {
+            **whole,
+            "launches": [each.to_json() for each in self.launches],
+            "layers": [each.to_json() for each in self.layers],
+        }
+
+
+def time_stream(
+    instructions: Instructions,
+    config: HardwareConfig,
+    *,
+    launches: Sequence[range] | None = None,
+    layers: Sequence[LayerRange] = (),
+    memory: Bytes | None = None,
+    base: int = 0,
+) -> CycleReport:
+    """Time a stream of instructions, in launches that end with FINISH unless it is said where else.
+
+    `memory` is what DRAM holds from byte `base` on. Nothing but micro-ops is looked at in it, to tell multiplications
+    by padding from others. Raises `TimingError` for a program that never ends.
+    """
+    if launches is None:
+        launches = launches_of(instructions)
+    timing = time_instructions(instructions, launches, config)
+    work = count_work(instructions, config, timing.order, memory, base)
+    parts = _Parts(timing, work)
+    accounts = parts.launches()
+    layer, names = _layers(len(instructions), layers)
+    return CycleReport(
+        *(timing, work, parts.total(accounts), accounts),
+        *(parts.layers(layer, names) if layers else (), layer),
+    )
+
+
+def launches_of(instructions: Instructions) -> tuple[range, ...]:
+    """Divide a stream after each FINISH; what comes after the last one is a launch too."""
+    ends = np.flatnonzero(instructions["opcode"] == Opcode.FINISH) + 1
+    marks = sorted({0, *ends.tolist(), len(instructions)})
+    return tuple(range(*each) for each in pairwise(marks))
+
+
+def _layers(
+    count: int, layers: Sequence[LayerRange]
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the number of each instruction's layer, and the layers' names."""
+    names = [each.name for each in layers]
+    layer = np.full(count, len(names), np.int64)
+    for number, each in enumerate(layers):
+        layer[each.instructions.start : each.instructions.stop] = number
+    if (layer == len(names)).any():
+        names.append("")
+    return layer, names
+
+
+class _Parts:
+    """The times of single instructions, in ticks, to be added up."""
+
+    def __init__(self, timing: Timing, work: Work):
+        self._timing = timing
+        self._work = work
+        self._launch = np.repeat(
+            np.arange(len(timing.launches)), [len(each) for each in timing.launches]
+        )
+        self._ended = self._previous_ends()
+        self._waits = self._wait_times()
+        self._busy = timing.end - timing.granted
+        self._bytes = transferred(timing.instructions, timing.config)
+
+    def _previous_ends(self) -> Words:
+        """Return when each instruction's module ended the instruction before."""
+        timing = self._timing
+        ended = np.zeros(len(timing.end), np.int64)
+        for module in Module:
+            mine = np.flatnonzero(timing.module == module)
+            same = self._launch[mine[1:]] == self._launch[mine[:-1]]
+            ended[mine[1:]] = np.where(same, timing.end[mine[:-1]], 0)
+        return ended
+
+    def _wait_times(self) -> Mapping[Cause, Words]:
+        """Divide the time from the end of one instruction to the next one's turn among causes.
+
+        First the instruction is fetched, then the token of the previous module is popped, then that of the next
+        module, then the memory channel is free: who waits for two things at once waits for the first.
+        """
+        timing = self._timing
+        waits = {cause: np.zeros(len(timing.end), np.int64) for cause in Cause}
+        now = np.maximum(self._ended, timing.arrival)
+        waits[Cause.FETCH] += now - self._ended
+        for queues in (FROM_PREVIOUS, FROM_NEXT):
+            for module, queue in zip(Module, queues, strict=True):
+                if queue is None:
+                    continue
+                pushed = np.where(
+                    timing.module == module, token_times(timing, queue), 0
+                )
+                later = np.maximum(now, pushed)
+                waits[TOKEN_CAUSES[queue]] += later - now
+                now = later
+        waits[Cause.DRAM] += timing.granted - timing.start
+        return waits
+
+    def launches(self) -> tuple[Account, ...]:
+        names = [str(number) for number in range(len(self._timing.launches))]
+        cycles = [round(each / self._timing.ticks) for each in self._timing.length]
+        return self._accounts(self._launch, names, cycles, self._empty)
+
+    def layers(
+        self, layer: NDArray[np.int64], names: Sequence[str]
+    ) -> tuple[Account, ...]:
+        """Account for layers: compute is at or awaits one of them at any time, at last the one it had last."""
+        timing = self._timing
+        mine = np.flatnonzero(timing.module == Module.COMPUTE)
+        share = np.zeros(len(timing.end), np.int64)
+        share[mine] = (timing.end - self._ended)[mine]
+        last = np.searchsorted(mine, [each.stop for each in timing.launches]) - 1
+        for launch, place in enumerate(last):
+            share[mine[place]] += self._empty[Module.COMPUTE, launch]
+        cycles = [int(each) / timing.ticks for each in _sums(layer, share, len(names))]
+        empty = np.zeros((len(Module), len(names)), np.int64)
+        return self._accounts(layer, names, cycles, empty)
+
+    def total(self, launches: Sequence[Account]) -> Account:
+        """Account for the whole program: the sum of its launches."""
+        whole = np.zeros(len(self._launch), np.int64)
+        cycles = sum(each.cycles for each in launches)
+        empty = self._empty.sum(axis=1, keepdims=True)
+        return self._accounts(whole, ["total"], [cycles], empty)[0]
+
+    @cached_property
+    def _empty(self) -> Words:
+        """Return how long each module has nothing more to do in each launch, `[module, launch]`."""
+        timing = self._timing
+        last = np.zeros((len(Module), len(timing.launches)), np.int64)
+        for module in Module:
+            mine = timing.module == module
+            np.maximum.at(last[module], self._launch[mine], timing.end[mine])
+        return np.array(timing.length, np.int64) - last
+
+    def _accounts(
+        self,
+        group: NDArray[np.int64],
+        names: Sequence[str],
+        cycles: Sequence[float],
+        empty: Words,
+    ) -> tuple[Account, ...]:
+        """Add up the instructions of each group."""
+        timing, work, config = self._timing, self._work, self._timing.config
+        count = len(names)
+
+        def sums(values: Words) -> list[int]:
+            return _sums(group, values, count).tolist()
+
+        modules = [
+            self._module_times(module, group, empty[module]) for module in Module
+        ]
+        loads = timing.instructions["opcode"] == Opcode.LOAD
+        read, moved = sums(np.where(loads, self._bytes, 0)), sums(self._bytes)
+        gemm, reset, alu = (sums(each) for each in (work.gemm, work.reset, work.alu))
+        padding = None if work.padding is None else sums(work.padding)
+        accounts: list[Account] = []
+        for each in range(count):
+            useful = gemm[each] - (padding[each] if padding else 0)
+            gemm_bound = useful * config.gemm_ii
+            others = reset[each] * config.gemm_ii + alu[each] * config.alu_ii
+            accounts.append(
+                Account(
+                    name=names[each],
+                    instructions=int((group == each).sum()),
+                    cycles=cycles[each],
+                    modules=dict(
+                        zip(Module, (part[each] for part in modules), strict=True)
+                    ),
+                    dram_busy=moved[each] / timing.ticks,
+                    read=read[each],
+                    written=moved[each] - read[each],
+                    gemm=gemm[each],
+                    padding=None if padding is None else padding[each],
+                    reset=reset[each],
+                    alu=alu[each],
+                    gemm_bound=gemm_bound,
+                    compute_bound=gemm_bound + others,
+                )
+            )
+        return tuple(accounts)
+
+    def _module_times(
+        self, module: Module, group: NDArray[np.int64], empty: Words
+    ) -> list[ModuleTime]:
+        """Return what a module did for each group."""
+        mine = self._timing.module == module
+        groups, ticks = group[mine], self._timing.ticks
+        number = np.bincount(groups, minlength=len(empty)).tolist()
+        busy = _sums(groups, self._busy[mine], len(empty)) / ticks
+        stalls = {
+            cause: _sums(groups, self._waits[cause][mine], len(empty)) / ticks
+            for cause in CAUSES[module]
+        }
+        stalls[Cause.EMPTY] = empty / ticks
+        return [
+            ModuleTime(
+                number[each],
+                float(busy[each]),
+                {cause: float(times[each]) for cause, times in stalls.items()},
+            )
+            for each in range(len(empty))
+        ]
+
+
+def _sums(group: NDArray[np.int64], values: Words, count: int) -> Words:
+    """Return the sum of the values of each group."""
+    sums = np.zeros(count, np.int64)
+    np.add.at(sums, group, values)
+    return sums
+
+
+def _number(value: float) -> int | float:
+    """Return an integer where the value is one."""
+    return int(value) if value == int(value) else value
