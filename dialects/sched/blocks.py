@@ -1,7 +1,9 @@
 """Steps that move blocks, and that say where their results are kept."""
 
 from xdsl.dialects.builtin import (
+    IntegerAttr,
     StringAttr,
+    i64,
 )
 from xdsl.ir import (
     SSAValue,
@@ -79,6 +81,37 @@ class ComputeInlineOp(IRDLOperation):
 
 
 @irdl_op_definition
+class CacheReadOp(IRDLOperation):
+    """Let a block read a copy in `scope` of the buffer that it reads first, second, …; count from 0.
+
+    ```mlir
+    %c = sched.cache_read %b, 0, "local"
+    ```
+    """
+
+    name = "sched.cache_read"
+
+    block = operand_def(BLOCK)
+
+    index = prop_def(IntegerAttr.constr(i64))
+    """Which of the buffers that the block reads and does not write, in the order in which it reads them."""
+
+    scope = prop_def(StringAttr)
+
+    copy = result_def(BLOCK)
+    """The block that copies, just in front of the block's loops; its label is the block's with `_read0` added."""
+
+    assembly_format = "$block `,` $index `,` $scope attr-dict"
+
+    def __init__(self, block: SSAValue, index: int, scope: str):
+        super().__init__(
+            operands=(block,),
+            properties={"index": IntegerAttr(index, i64), "scope": StringAttr(scope)},
+            result_types=(BLOCK,),
+        )
+
+
+@irdl_op_definition
 class CacheWriteOp(IRDLOperation):
     """Let a block write a new buffer in `scope`, and a new block copy it to the old one.
 
@@ -149,3 +182,22 @@ class DecomposeReductionOp(IRDLOperation):
 
     def __init__(self, block: SSAValue, loop: SSAValue):
         super().__init__(operands=(block, loop), result_types=(BLOCK,))
+
+
+@irdl_op_definition
+class SplitReductionByPaddingOp(IRDLOperation):
+    """Leave out updates that read padding: each tap runs over the outputs for which it lies inside.
+
+    ```mlir
+    sched.split_reduction_by_padding %b
+    ```
+    """
+
+    name = "sched.split_reduction_by_padding"
+
+    block = operand_def(BLOCK)
+
+    assembly_format = "$block attr-dict"
+
+    def __init__(self, block: SSAValue):
+        super().__init__(operands=(block,))

@@ -43,8 +43,16 @@ class LoopType(ParametrizedAttribute, TypeAttribute):
     name = "sched.loop"
 
 
+@irdl_attr_definition
+class ChoiceType(ParametrizedAttribute, TypeAttribute):
+    """A number that a `sched.sample_…` chose."""
+
+    name = "sched.choice"
+
+
 BLOCK = BlockType()
 LOOP = LoopType()
+CHOICE = ChoiceType()
 
 
 @irdl_op_definition

@@ -34,6 +34,9 @@ class LoopKind(StrEnum):
     UNROLLED = "unrolled"
     """One after the other, without a loop."""
 
+    PIPELINED = "pipelined"
+    """One after the other; what fills buffers of several slots runs ahead of what reads them."""
+
 
 @irdl_op_definition
 class ForOp(IRDLOperation):

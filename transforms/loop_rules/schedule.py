@@ -21,7 +21,7 @@ def schedule(function: FuncOp, registers: Registers) -> sched.SequenceOp | None:
     steps = Steps()
     inlined = inline(nest)
     for label in inlined.labels:
-        steps.inline(steps.block(label))
+        steps.compute_inline(steps.block(label))
     done: set[str] = set()
     for stage in inlined.stages:
         if stage.label in done:

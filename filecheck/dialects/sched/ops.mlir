@@ -51,6 +51,48 @@ sched.sequence @steps for @kernel {
 
 // -----
 
+// Steps for machines with memories and instructions of their own.
+sched.sequence @accelerator for @kernel {
+  %b = sched.block "conv2d"
+  %l, %m = sched.loops %b -> 2
+  // CHECK:      %c = sched.cache_read %b, 0, "local"
+  %c = sched.cache_read %b, 0, "local"
+  // CHECK-NEXT: sched.split_reduction_by_padding %b
+  sched.split_reduction_by_padding %b
+  // CHECK-NEXT: sched.pipeline %l, 2
+  sched.pipeline %l, 2
+  // CHECK-NEXT: sched.tensorize %l, @gemm_1x16x16
+  sched.tensorize %l, @gemm_1x16x16
+  // CHECK-NEXT: sched.annotate loop %l, "prefetch", 2 : i64
+  sched.annotate loop %l, "prefetch", 2 : i64
+  // CHECK-NEXT: sched.annotate block %b, "note", "kept" {a = "b"}
+  sched.annotate block %b, "note", "kept" {a = "b"}
+}
+
+// -----
+
+// Numbers may be choices, which are recorded where they were made.
+sched.sequence @space for @kernel {
+  %b = sched.block "conv2d"
+  %l, %m = sched.loops %b -> 2
+  // CHECK:      %o, %i = sched.sample_perfect_tile %l innermost 16 -> 2 decision [4, 16]
+  %o, %i = sched.sample_perfect_tile %l innermost 16 -> 2 decision [4, 16]
+  // CHECK-NEXT: %p, %q = sched.sample_perfect_tile %m innermost 8 -> 2 {note = "kept"}
+  %p, %q = sched.sample_perfect_tile %m innermost 8 -> 2 {note = "kept"}
+  // CHECK-NEXT: %u = sched.sample_categorical [1, 2, 4] weights [0.5, 0.25, 0.25] decision 1
+  %u = sched.sample_categorical [1, 2, 4] weights [0.5, 0.25, 0.25] decision 1
+  // CHECK-NEXT: %v = sched.sample_categorical [1, 2, 4] {note = "kept"}
+  %v = sched.sample_categorical [1, 2, 4] {note = "kept"}
+  // CHECK-NEXT: %lo, %li = sched.split %l [%o, %i] peel
+  %lo, %li = sched.split %l [%o, %i] peel
+  // CHECK-NEXT: %mo, %mm, %mi = sched.split %m [?, %u, 4]
+  %mo, %mm, %mi = sched.split %m [?, %u, 4]
+  // CHECK-NEXT: sched.unroll %mi by %v
+  sched.unroll %mi by %v
+}
+
+// -----
+
 // The block that a step makes has a handle too.
 sched.sequence @init for @kernel {
   %b = sched.block "conv2d"

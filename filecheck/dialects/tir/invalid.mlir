@@ -1,7 +1,7 @@
 // RUN: partita-opt %s --split-input-file --verify-diagnostics | filecheck %s
 
 func.func @kind() {
-  // CHECK: expected kind serial, parallel, vectorized, unrolled, got sideways
+  // CHECK: expected kind serial, parallel, vectorized, unrolled, pipelined, got sideways
   "tir.for"() <{lower = 0 : index, upper = 4 : index, kind = "sideways"}> ({
   ^bb0(%i : index):
   }) : () -> ()
@@ -166,5 +166,36 @@ func.func @otherwise(%x : memref<4xf32>, %e : i32) {
 func.func @value(%x : memref<4xf32>, %v : i32) {
   // CHECK: expected value f32, got i32
   "tir.store"(%v, %x) <{map = affine_map<() -> (0)>}> : (i32, memref<4xf32>) -> ()
+  func.return
+}
+
+// -----
+
+// CHECK: expected a capacity of at least 1, got 0
+tir.memory "acc" of 0 bytes
+
+// -----
+
+func.func @ranks(%x : memref<4x4xi8>) {
+  // CHECK: expected 2 indices and sizes, got 1 and 2
+  tir.call "b" @f(%x[0][1, 1]) : memref<4x4xi8>
+  func.return
+}
+
+// -----
+
+func.func @data(%x : memref<4xi8>, %i : index) {
+  // CHECK: expected indices to be loop variables
+  tir.call "b" @f(%x[%i][1]) : memref<4xi8>
+  func.return
+}
+
+// -----
+
+func.func @outside(%x : memref<4x4xi8>) {
+  tir.for %i = 0 to 4 {
+    // CHECK: expected axis 1 of tile 0 in [0, 4), got [0, 4]
+    tir.call "b" @f(%x[0, %i][4, 2]) : memref<4x4xi8>
+  }
   func.return
 }

@@ -95,3 +95,22 @@ func.func @scalar(%x : memref<f32>) {
   }
   func.return
 }
+
+// -----
+
+// A machine has memories of some size, and instructions that work on tiles of buffers there.
+// CHECK:      tir.memory "acc" of 2048 bytes
+tir.memory "acc" of 2048 bytes
+
+func.func @calls(%acc : memref<4x4x16xi32, "acc">, %inp : memref<6x16xi8, "inp">, %wgt : memref<16x16xi8, "wgt">) {
+  // CHECK:        tir.for %h = 0 to 4 pipelined {
+  tir.for %h = 0 to 4 pipelined {
+    tir.for %w = 0 to 4 {
+      // CHECK:      tir.call "conv2d" @gemm(%acc[%h, %w, 0][1, 1, 16], %inp[%h + 1, 0][1, 16], %wgt[0, 0][16, 16]) : memref<4x4x16xi32, "acc">, memref<6x16xi8, "inp">, memref<16x16xi8, "wgt">
+      tir.call "conv2d" @gemm(%acc[%h, %w, 0][1, 1, 16], %inp[%h + 1, 0][1, 16], %wgt[0, 0][16, 16]) : memref<4x4x16xi32, "acc">, memref<6x16xi8, "inp">, memref<16x16xi8, "wgt">
+      // CHECK-NEXT: tir.call "nothing" @nothing(%acc[%w, %h, 15][1, 1, 1]) {partita.origin = "a"} : memref<4x4x16xi32, "acc">
+      tir.call "nothing" @nothing(%acc[%w, %h, 15][1, 1, 1]) {partita.origin = "a"} : memref<4x4x16xi32, "acc">
+    }
+  }
+  func.return
+}
