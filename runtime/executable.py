@@ -20,7 +20,7 @@ from partita.runtime.loaders import load_external
 from partita.runtime.machine import Machine
 from partita.runtime.native import CLOCK, COPY, Call, Code, Table
 from partita.runtime.plan import STEPS, Buffer, CopyStep, KernelStep, Step, TensorSpec
-from partita.runtime.tensors import Array, aligned, aligned_empty
+from partita.runtime.tensors import Array, aligned, aligned_empty, placed_empty
 
 External = Callable[[Sequence[int]], None]
 """What runs a step of another target: a function of the addresses of the step's buffers."""
@@ -70,6 +70,10 @@ class Executable:
         self._lock = Lock()
         self._process = os.getpid()
         plan = artifact.plan
+        self._input_layouts = {
+            each.name: (each, each.numpy, each.shape) for each in plan.inputs
+        }
+        self._output_layouts = [(each.shape, each.numpy) for each in plan.outputs]
         self._fallbacks: list[str] = []
         try:
             self._arena = aligned_empty((plan.arena,), np.dtype(np.uint8))
@@ -157,8 +161,9 @@ class Executable:
         Inputs must have the dtypes and shapes of `self.inputs`; they are copied only if they are not contiguous.
         """
         arrays = self._check(inputs)
-        outputs = [aligned_empty(each.shape, each.numpy) for each in self.outputs]
-        ends = np.array([each.ctypes.data for each in (*arrays, *outputs)], np.uint64)
+        placed = [placed_empty(*layout) for layout in self._output_layouts]
+        ends = [each.ctypes.data for each in arrays]
+        ends += [address for _, address in placed]
         if (
             self._process != os.getpid()
         ):  # The lock may be held by a thread that the fork left behind.
@@ -168,8 +173,10 @@ class Executable:
                 raise ArtifactError("the executable is closed")
             for segment in self._segments:
                 segment.run(ends, self._threads)
-        names = (each.name for each in self.outputs)
-        return dict(zip(names, outputs, strict=True))
+        return {
+            spec.name: array
+            for spec, (array, _) in zip(self.outputs, placed, strict=True)
+        }
 
     def close(self) -> None:
         """End the worker threads and unload the code, after the run that is going on."""
@@ -209,25 +216,23 @@ class Executable:
 
     def _check(self, inputs: Mapping[str, ArrayLike]) -> list[Array]:
         """Return contiguous arrays in the order of `self.inputs`, or raise `InputError`."""
-        known = {each.name for each in self.inputs}
+        known = self._input_layouts
         for name in inputs:
             if name not in known:
                 close = get_close_matches(str(name), known, 1)
                 hint = f", did you mean {close[0]!r}?" if close else ""
                 raise InputError(f"no input is named {name!r}{hint}{self._expected()}")
         arrays: list[Array] = []
-        for spec in self.inputs:
-            if spec.name not in inputs:
-                raise InputError(f"input {spec.name!r} is missing{self._expected()}")
+        for name, (spec, dtype, shape) in known.items():
+            if name not in inputs:
+                raise InputError(f"input {name!r} is missing{self._expected()}")
             try:
-                array = np.asarray(inputs[spec.name], order="C")
+                array = np.asarray(inputs[name], order="C")
             except (TypeError, ValueError) as error:
-                raise InputError(f"input {spec.name!r} is no array: {error}") from None
-            if array.dtype != spec.numpy or array.shape != spec.shape:
+                raise InputError(f"input {name!r} is no array: {error}") from None
+            if array.dtype != dtype or array.shape != shape:
                 got = f"{array.dtype}{list(array.shape)}"
-                raise InputError(
-                    f"expected input {spec.name!r} as {spec.type}, got {got}"
-                )
+                raise InputError(f"expected input {name!r} as {spec.type}, got {got}")
             arrays.append(array if array.flags.aligned else array.copy())
         return arrays
 
@@ -286,11 +291,10 @@ class _Segment:
         buffers = [buffer for step in steps for buffer in step.buffers]
         pointers = [address(each) for each in buffers]
         moving = [index for index, pointer in enumerate(pointers) if pointer is None]
-        self._moving = np.array(moving, np.intp)
         first = {"input": 0, "output": inputs}
         ends = [buffers[each] for each in moving]
         which = [first[each.space] + each.position for each in ends]
-        self._which = np.array(which, np.intp)
+        self._moves = list(zip(moving, which, strict=True))
         fixed = [pointer or 0 for pointer in pointers]
         calls = [] if external else _calls(code, steps)
         if not external and self._stamps is not None:
@@ -306,9 +310,10 @@ class _Segment:
         )
         self._pointers[: len(fixed)] = fixed
 
-    def run(self, ends: NDArray[np.uint64], threads: int) -> None:
+    def run(self, ends: Sequence[int], threads: int) -> None:
         """Run with the addresses of the inputs, then the outputs, in `ends`."""
-        self._pointers[self._moving] = ends[self._which]
+        for place, end in self._moves:
+            self._pointers[place] = ends[end]
         if self.table is not None:
             self.table.run(threads)
         elif self._external is not None:

@@ -88,6 +88,7 @@ class Table:
 
         self._calls = calls
         self._rows = np.zeros((max(len(calls), 1), STEP_WORDS), np.uint64)
+        self._start = self._rows.ctypes.data
         base = self.pointers.ctypes.data
         for row, call in zip(self._rows, calls, strict=False):
             row[:] = (
@@ -100,7 +101,7 @@ class Table:
     def run(self, threads: int) -> None:
         """Make all calls with at most this many threads; the caller is one of them."""
         if threads == 1 or not self._any_parallel:
-            self._code.run_alone(self._rows.ctypes.data, len(self._calls))
+            self._code.run_alone(self._start, len(self._calls))
             return
         team = self._team
         if team is None or not team.fits(threads):
@@ -156,10 +157,11 @@ class Team:
             *(rows.ctypes.data, number),
             *(threads, counters.ctypes.data, counters.nbytes),
         )
-        code.prepare(self._state.ctypes.data)
+        self._address = self._state.ctypes.data
+        code.prepare(self._address)
         self._hands: list[int] = []
         for thread in range(1, threads):
-            self._workers[thread, :2] = (self._state.ctypes.data, thread)
+            self._workers[thread, :2] = (self._address, thread)
             if code.start(self._workers[thread].ctypes.data):
                 break
             self._hands.append(self._workers[thread].ctypes.data)
@@ -169,12 +171,12 @@ class Team:
         return self._wanted == threads and self._process == os.getpid()
 
     def run(self) -> None:
-        self._code.run(self._state.ctypes.data)
+        self._code.run(self._address)
 
     def dismiss(self) -> None:
         """End the threads and wait for them."""
         if self._process == os.getpid() and self._hands:
-            self._code.stop(self._state.ctypes.data)
+            self._code.stop(self._address)
             for hand in self._hands:
                 self._code.join(hand)
             self._hands.clear()
