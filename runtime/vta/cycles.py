@@ -14,8 +14,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.runtime.vta.buffers import Bytes, Layer
 from partita.runtime.vta.config import HardwareConfig
 from partita.runtime.vta.isa import Instructions, Module, Opcode
+from partita.runtime.vta.program import Program
 from partita.runtime.vta.timing import (
     FROM_NEXT,
     FROM_PREVIOUS,
@@ -25,7 +27,7 @@ from partita.runtime.vta.timing import (
     token_times,
     transferred,
 )
-from partita.runtime.vta.work import Bytes, Work, count_work
+from partita.runtime.vta.work import Work, count_work
 
 
 class Cause(StrEnum):
@@ -62,14 +64,6 @@ CAUSES: Mapping[Module, tuple[Cause, ...]] = {
     Module.STORE: (Cause.FETCH, Cause.COMPUTE_TOKEN, Cause.DRAM, Cause.EMPTY),
 }
 """What each module can wait for."""
-
-
-@dataclass(frozen=True)
-class LayerRange:
-    """The instructions of one layer."""
-
-    name: str
-    instructions: range
 
 
 @dataclass(frozen=True)
@@ -212,12 +206,27 @@ class CycleReport:
         }
 
 
+def time_program(program: Program) -> CycleReport:
+    """Time a program. Raises `TimingError` for one that never ends."""
+    memory = np.zeros(program.arena_bytes, np.uint8)
+    for each in program.buffers:
+        if each.contents is not None:
+            memory[each.offset : each.end] = each.contents
+    return time_stream(
+        program.resolved(),
+        program.config,
+        launches=program.launches,
+        layers=program.layers,
+        memory=memory,
+    )
+
+
 def time_stream(
     instructions: Instructions,
     config: HardwareConfig,
     *,
     launches: Sequence[range] | None = None,
-    layers: Sequence[LayerRange] = (),
+    layers: Sequence[Layer] = (),
     memory: Bytes | None = None,
     base: int = 0,
 ) -> CycleReport:
@@ -246,14 +255,12 @@ def launches_of(instructions: Instructions) -> tuple[range, ...]:
     return tuple(range(*each) for each in pairwise(marks))
 
 
-def _layers(
-    count: int, layers: Sequence[LayerRange]
-) -> tuple[NDArray[np.int64], list[str]]:
+def _layers(count: int, layers: Sequence[Layer]) -> tuple[NDArray[np.int64], list[str]]:
     """Return the number of each instruction's layer, and the layers' names."""
     names = [each.name for each in layers]
     layer = np.full(count, len(names), np.int64)
     for number, each in enumerate(layers):
-        layer[each.instructions.start : each.instructions.stop] = number
+        layer[each.range.start : each.range.stop] = number
     if (layer == len(names)).any():
         names.append("")
     return layer, names

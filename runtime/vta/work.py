@@ -9,11 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.runtime.vta.buffers import Bytes
 from partita.runtime.vta.config import HardwareConfig
 from partita.runtime.vta.isa import Instructions, Memory, Opcode, decode_uops
 from partita.runtime.vta.timing import Words, executions, zero_filled
-
-Bytes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
