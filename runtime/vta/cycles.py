@@ -7,7 +7,6 @@ The same account is made of the whole program, of each launch, and of each layer
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
 
@@ -18,52 +17,9 @@ from partita.runtime.vta.buffers import Bytes, Layer
 from partita.runtime.vta.config import HardwareConfig
 from partita.runtime.vta.isa import Instructions, Module, Opcode
 from partita.runtime.vta.program import Program
-from partita.runtime.vta.timing import (
-    FROM_NEXT,
-    FROM_PREVIOUS,
-    Timing,
-    Words,
-    time_instructions,
-    token_times,
-    transferred,
-)
+from partita.runtime.vta.stalls import CAUSES, Cause, previous_ends, wait_times
+from partita.runtime.vta.timing import Timing, Words, time_instructions, transferred
 from partita.runtime.vta.work import Work, count_work
-
-
-class Cause(StrEnum):
-    """Why a module does nothing."""
-
-    LOAD_TOKEN = "load_token"
-    """It waits for a token from load."""
-
-    COMPUTE_TOKEN = "compute_token"
-    STORE_TOKEN = "store_token"
-    DRAM = "dram"
-    """It has all its tokens, and waits for the memory channel."""
-
-    FETCH = "fetch"
-    """Its next instruction has not arrived: fetch takes its time, or another module's queue is full."""
-
-    EMPTY = "empty"
-    """The launch has no more instructions for it."""
-
-
-TOKEN_CAUSES = (
-    Cause.LOAD_TOKEN,
-    Cause.COMPUTE_TOKEN,
-    Cause.COMPUTE_TOKEN,
-    Cause.STORE_TOKEN,
-)
-"""What waiting for a token of each `TokenQueue` is."""
-
-CAUSES: Mapping[Module, tuple[Cause, ...]] = {
-    Module.LOAD: (Cause.FETCH, Cause.COMPUTE_TOKEN, Cause.DRAM, Cause.EMPTY),
-    Module.COMPUTE: (
-        *(Cause.FETCH, Cause.LOAD_TOKEN, Cause.STORE_TOKEN, Cause.DRAM, Cause.EMPTY),
-    ),
-    Module.STORE: (Cause.FETCH, Cause.COMPUTE_TOKEN, Cause.DRAM, Cause.EMPTY),
-}
-"""What each module can wait for."""
 
 
 @dataclass(frozen=True)
@@ -272,51 +228,15 @@ class _Parts:
     def __init__(self, timing: Timing, work: Work):
         self._timing = timing
         self._work = work
-        self._launch = np.repeat(
-            np.arange(len(timing.launches)), [len(each) for each in timing.launches]
-        )
-        self._ended = self._previous_ends()
-        self._waits = self._wait_times()
+        self._ended = previous_ends(timing)
+        self._waits = wait_times(timing)
         self._busy = timing.end - timing.granted
         self._bytes = transferred(timing.instructions, timing.config)
-
-    def _previous_ends(self) -> Words:
-        """Return when each instruction's module ended the instruction before."""
-        timing = self._timing
-        ended = np.zeros(len(timing.end), np.int64)
-        for module in Module:
-            mine = np.flatnonzero(timing.module == module)
-            same = self._launch[mine[1:]] == self._launch[mine[:-1]]
-            ended[mine[1:]] = np.where(same, timing.end[mine[:-1]], 0)
-        return ended
-
-    def _wait_times(self) -> Mapping[Cause, Words]:
-        """Divide the time from the end of one instruction to the next one's turn among causes.
-
-        First the instruction is fetched, then the token of the previous module is popped, then that of the next
-        module, then the memory channel is free: who waits for two things at once waits for the first.
-        """
-        timing = self._timing
-        waits = {cause: np.zeros(len(timing.end), np.int64) for cause in Cause}
-        now = np.maximum(self._ended, timing.arrival)
-        waits[Cause.FETCH] += now - self._ended
-        for queues in (FROM_PREVIOUS, FROM_NEXT):
-            for module, queue in zip(Module, queues, strict=True):
-                if queue is None:
-                    continue
-                pushed = np.where(
-                    timing.module == module, token_times(timing, queue), 0
-                )
-                later = np.maximum(now, pushed)
-                waits[TOKEN_CAUSES[queue]] += later - now
-                now = later
-        waits[Cause.DRAM] += timing.granted - timing.start
-        return waits
 
     def launches(self) -> tuple[Account, ...]:
         names = [str(number) for number in range(len(self._timing.launches))]
         cycles = [round(each / self._timing.ticks) for each in self._timing.length]
-        return self._accounts(self._launch, names, cycles, self._empty)
+        return self._accounts(self._timing.launch, names, cycles, self._empty)
 
     def layers(
         self, layer: NDArray[np.int64], names: Sequence[str]
@@ -328,14 +248,15 @@ class _Parts:
         share[mine] = (timing.end - self._ended)[mine]
         last = np.searchsorted(mine, [each.stop for each in timing.launches]) - 1
         for launch, place in enumerate(last):
-            share[mine[place]] += self._empty[Module.COMPUTE, launch]
+            if place >= 0 and timing.launch[mine[place]] == launch:
+                share[mine[place]] += self._empty[Module.COMPUTE, launch]
         cycles = [int(each) / timing.ticks for each in _sums(layer, share, len(names))]
         empty = np.zeros((len(Module), len(names)), np.int64)
         return self._accounts(layer, names, cycles, empty)
 
     def total(self, launches: Sequence[Account]) -> Account:
         """Account for the whole program: the sum of its launches."""
-        whole = np.zeros(len(self._launch), np.int64)
+        whole = np.zeros(len(self._timing.launch), np.int64)
         cycles = sum(each.cycles for each in launches)
         empty = self._empty.sum(axis=1, keepdims=True)
         return self._accounts(whole, ["total"], [cycles], empty)[0]
@@ -347,7 +268,7 @@ class _Parts:
         last = np.zeros((len(Module), len(timing.launches)), np.int64)
         for module in Module:
             mine = timing.module == module
-            np.maximum.at(last[module], self._launch[mine], timing.end[mine])
+            np.maximum.at(last[module], self._timing.launch[mine], timing.end[mine])
         return np.array(timing.length, np.int64) - last
 
     def _accounts(
@@ -371,6 +292,7 @@ class _Parts:
         read, moved = sums(np.where(loads, self._bytes, 0)), sums(self._bytes)
         gemm, reset, alu = (sums(each) for each in (work.gemm, work.reset, work.alu))
         padding = None if work.padding is None else sums(work.padding)
+        instructions = np.bincount(group, minlength=count).tolist()
         accounts: list[Account] = []
         for each in range(count):
             useful = gemm[each] - (padding[each] if padding else 0)
@@ -379,7 +301,7 @@ class _Parts:
             accounts.append(
                 Account(
                     name=names[each],
-                    instructions=int((group == each).sum()),
+                    instructions=instructions[each],
                     cycles=cycles[each],
                     modules=dict(
                         zip(Module, (part[each] for part in modules), strict=True)

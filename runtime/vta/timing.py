@@ -22,7 +22,7 @@ import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +116,12 @@ class Timing:
     def ticks(self) -> int:
         """Ticks in a cycle."""
         return self.config.bus_bytes
+
+    @cached_property
+    def launch(self) -> NDArray[np.int64]:
+        """The number of each instruction's launch."""
+        sizes = [len(each) for each in self.launches]
+        return np.repeat(np.arange(len(sizes)), sizes)
 
     @property
     def length(self) -> tuple[int, ...]:
@@ -217,10 +223,7 @@ def token_times(timing: Timing, queue: TokenQueue) -> Words:
     """
     tokens = timing.tokens[queue]
     pushed = tokens.pushed[: len(tokens.popped)]
-    starts = np.array([each.start for each in timing.launches])
-    same = np.searchsorted(starts, pushed, "right") == np.searchsorted(
-        starts, tokens.popped, "right"
-    )
+    same = timing.launch[pushed] == timing.launch[tokens.popped]
     times = np.zeros(len(timing.end), np.int64)
     times[tokens.popped] = np.where(same, timing.end[pushed], 0)
     return times

@@ -1,0 +1,148 @@
+"""A timed program as a trace for Chrome's tracing page and Perfetto.
+
+There is a track for each module, whose spans are instructions, and what the module waits for before each; a track for
+the memory channel, which shows the instructions that it serves; and one for the layers that compute is at, if the
+program has layers. Arrows are tokens, from the instruction that pushes one to the instruction that pops it. Launches
+follow one another. A cycle is shown as a microsecond.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+
+from partita.runtime.chrome_trace import ChromeTrace
+from partita.runtime.vta.cycles import CycleReport
+from partita.runtime.vta.isa import AluOpcode, Instructions, Memory, Module, Opcode
+from partita.runtime.vta.stalls import CAUSES, previous_ends, wait_times
+from partita.runtime.vta.timing import Timing, Words
+
+CHANNEL = "dram"
+LAYERS = "layer"
+
+TRACKS = {int(each): each.name.lower() for each in Module}
+
+
+def trace_of(report: CycleReport, name: str) -> ChromeTrace:
+    """Return a trace of a timed program, with what it is called."""
+    timing = report.timing
+    trace = ChromeTrace(name)
+    for track in (*((LAYERS,) if report.layers else ()), *TRACKS.values(), CHANNEL):
+        trace.track(track)
+    offset = launch_starts(timing)
+    _add_instructions(trace, report, offset)
+    _add_waits(trace, timing, offset)
+    _add_tokens(trace, timing, offset)
+    if report.layers:
+        _add_layers(trace, report, offset)
+    return trace
+
+
+def launch_starts(timing: Timing) -> Words:
+    """Return for each instruction when its launch begins, in ticks, if launches follow one another."""
+    starts = np.cumsum([0, *timing.length])[:-1]
+    return starts[timing.launch]
+
+
+def instruction_names(instructions: Instructions) -> list[str]:
+    """Return what each instruction is in a word or two, such as `LOAD INP`, `GEMM reset` or `ALU SHR`.
+
+    What moves nothing is `LOAD tokens` or `STORE tokens`.
+    """
+    memories = {int(each): each.name for each in Memory}
+    operations = {int(each): each.name for each in AluOpcode}
+    opcodes = {int(each): each.name for each in Opcode}
+    names: list[str] = []
+    for opcode, memory, size, reset, operation in zip(
+        *(
+            instructions[field].tolist()
+            for field in ("opcode", "memory", "x_size", "reset", "alu_opcode")
+        ),
+        strict=True,
+    ):
+        about = ""
+        if opcode in (Opcode.LOAD, Opcode.STORE):
+            about = memories[memory] if size else "tokens"
+        elif opcode == Opcode.GEMM and reset:
+            about = "reset"
+        elif opcode == Opcode.ALU:
+            about = operations[operation]
+        names.append(f"{opcodes[opcode]} {about}".rstrip())
+    return names
+
+
+def _add_instructions(trace: ChromeTrace, report: CycleReport, offset: Words) -> None:
+    """Add each instruction to the track of its module, and its transfer to that of the channel."""
+    timing, ticks = report.timing, report.timing.ticks
+    names = instruction_names(timing.instructions)
+    columns = zip(
+        names,
+        (TRACKS[each] for each in timing.module.tolist()),
+        ((offset + timing.granted) / ticks).tolist(),
+        ((timing.end - timing.granted) / ticks).tolist(),
+        (timing.service / ticks).tolist(),
+        *((each.tolist()) for each in (timing.launch, report.layer)),
+        strict=True,
+    )
+    for number, each in enumerate(columns):
+        what, track, start, duration, service, launch, layer = each
+        details: dict[str, object] = {"instruction": number, "launch": launch}
+        if report.layers and report.layers[layer].name:
+            details["layer"] = report.layers[layer].name
+        trace.span(track, what, start, duration, details)
+        if service > 0:
+            trace.span(CHANNEL, what, start, service, {"instruction": number})
+
+
+def _add_waits(trace: ChromeTrace, timing: Timing, offset: Words) -> None:
+    """Add what each module waits for, in the order in which it is waited for."""
+    ticks = timing.ticks
+    waits = wait_times(timing)
+    ended = previous_ends(timing)
+    for module in Module:
+        mine = np.flatnonzero(timing.module == module)
+        now = (offset + ended)[mine]
+        for cause in CAUSES[module]:
+            wait = waits[cause][mine]
+            some = wait > 0
+            for start, duration in zip(
+                now[some].tolist(), wait[some].tolist(), strict=True
+            ):
+                trace.span(
+                    TRACKS[module],
+                    f"wait: {cause.value}",
+                    start / ticks,
+                    duration / ticks,
+                )
+            now = now + wait
+
+
+def _add_tokens(trace: ChromeTrace, timing: Timing, offset: Words) -> None:
+    """Add an arrow for each token; one that is left over comes from the launch before."""
+    ticks = timing.ticks
+    begun = (offset + timing.granted) / ticks
+    length = (timing.end - timing.granted) / ticks
+    last = begun + length - np.minimum(0.5, length / 2)  # still inside the span
+    for tokens in timing.tokens:
+        pushed = tokens.pushed[: len(tokens.popped)]
+        name = tokens.queue.name.lower().replace("_", " ")
+        for source, sink in zip(pushed.tolist(), tokens.popped.tolist(), strict=True):
+            trace.flow(
+                name,
+                (TRACKS[int(timing.module[source])], float(last[source])),
+                (TRACKS[int(timing.module[sink])], float(begun[sink])),
+            )
+
+
+def _add_layers(trace: ChromeTrace, report: CycleReport, offset: Words) -> None:
+    """Add the layer that compute is at or waits for, over all its instructions in a row."""
+    timing = report.timing
+    mine = np.flatnonzero(timing.module == Module.COMPUTE)
+    start, end = ((offset + each)[mine] for each in (previous_ends(timing), timing.end))
+    layer = report.layer[mine]
+    changes = np.flatnonzero(np.diff(layer)) + 1
+    for first, stop in pairwise([0, *changes.tolist(), len(mine)]):
+        name = report.layers[int(layer[first])].name or "no layer"
+        span = (int(start[first]), int(end[stop - 1]))
+        trace.span(
+            LAYERS, name, span[0] / timing.ticks, (span[1] - span[0]) / timing.ticks
+        )
