@@ -1,4 +1,62 @@
 """The VTA machine: its configuration, its instructions, and programs for it.
 
-What is here depends on no compiler: a program is made by `ProgramBuilder`, read from a file, or loaded from a record.
+What is here depends on no compiler: a program is made by `ProgramBuilder`, read from a file, or loaded from a record. A
+name loads its module when first used.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from partita.runtime.vta.buffers import Buffer, Layer, ProgramError
+    from partita.runtime.vta.builder import Handle, ProgramBuilder, Tokens
+    from partita.runtime.vta.config import ConfigError, ConfigWarning, HardwareConfig
+    from partita.runtime.vta.isa import AluOpcode, IsaError, Memory, Module, Opcode
+    from partita.runtime.vta.program import Program
+    from partita.runtime.vta.records import Record, RecordError
+
+MODULES = {
+    "AluOpcode": "isa",
+    "Buffer": "buffers",
+    "ConfigError": "config",
+    "ConfigWarning": "config",
+    "Handle": "builder",
+    "HardwareConfig": "config",
+    "IsaError": "isa",
+    "Layer": "buffers",
+    "Memory": "isa",
+    "Module": "isa",
+    "Opcode": "isa",
+    "Program": "program",
+    "ProgramBuilder": "builder",
+    "ProgramError": "buffers",
+    "Record": "records",
+    "RecordError": "records",
+    "Tokens": "builder",
+}
+
+__all__ = [
+    "AluOpcode",
+    "Buffer",
+    "ConfigError",
+    "ConfigWarning",
+    "Handle",
+    "HardwareConfig",
+    "IsaError",
+    "Layer",
+    "Memory",
+    "Module",
+    "Opcode",
+    "Program",
+    "ProgramBuilder",
+    "ProgramError",
+    "Record",
+    "RecordError",
+    "Tokens",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{MODULES[name]}"), name)

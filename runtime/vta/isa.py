@@ -133,6 +133,13 @@ def moves_data(stream: Instructions) -> NDArray[np.bool_]:
     return (stream["opcode"] <= Opcode.STORE) & (stream["x_size"] != 0)
 
 
+def dram_elements(stream: Instructions) -> NDArray[np.int64]:
+    """Return how many elements lie in DRAM from the first of each LOAD or STORE to its last, 0 if it moves none."""
+    rows, width = stream["y_size"], stream["x_size"]
+    reach = (rows - 1) * stream["x_stride"] + width
+    return np.where(moves_data(stream) & (rows > 0), reach, 0)
+
+
 def decode(data: Bits, config: HardwareConfig) -> Instructions:
     """Return the instructions of a stream of bits, `uint8[N, 16]` or as many bytes.
 

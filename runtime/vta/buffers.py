@@ -1,0 +1,120 @@
+"""What a program has in DRAM: named buffers in one arena."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import PartitaError
+from partita.runtime.plan import ALIGNMENT, DTYPES
+
+Role = Literal["uop", "constant", "input", "output", "scratch"]
+"""What a buffer is for: micro-ops and constants come with the program, inputs with each run."""
+
+ROLES: tuple[Role, ...] = get_args(Role)
+
+Bytes = NDArray[np.uint8]
+
+
+class ProgramError(PartitaError):
+    """A program is broken or foreign, or does not fit the data or the place that it is given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """A piece of the arena. Raises `ProgramError` for what contradicts itself."""
+
+    name: str
+    role: Role
+    size: int
+    """In bytes."""
+
+    offset: int
+    """Where it starts in the arena, in bytes, a multiple of 64."""
+
+    dtype: str | None = None
+    """The element type of the tensor in it, by its numpy name."""
+
+    shape: tuple[int, ...] | None = None
+    """The shape of that tensor, as it lies in memory."""
+
+    layout: str | None = None
+    """What the dimensions mean, such as `NCHW1n16c`: a text for whoever packs the data."""
+
+    contents: Bytes | None = None
+    """What is in it before a run, `uint8[size]`; required of micro-ops and constants."""
+
+    def __post_init__(self) -> None:
+        if not self.name or not self.name.isprintable() or set(self.name) & set(' "%'):
+            raise ProgramError(
+                f"expected a buffer name without spaces, quotes and %, got {self.name!r}"
+            )
+        if self.role not in ROLES:
+            raise self._fail(f"expected a role of {', '.join(ROLES)}, got {self.role}")
+        if self.size < 0 or self.offset < 0 or self.offset % ALIGNMENT:
+            raise self._fail(
+                f"expected an offset that is a multiple of {ALIGNMENT}, got {self.size} bytes at {self.offset}"
+            )
+        if (self.dtype is None) != (self.shape is None):
+            raise self._fail("expected a dtype and a shape, or neither")
+        if self.dtype is not None and self.dtype not in DTYPES:
+            raise self._fail(f"expected a dtype of {', '.join(DTYPES)}")
+        if self.tensor_bytes > self.size:
+            raise self._fail(
+                f"{self.dtype}{list(self.shape or ())} has {self.tensor_bytes} bytes, and the buffer {self.size}"
+            )
+        if self.contents is None:
+            if self.role in ("uop", "constant"):
+                raise self._fail("has no contents")
+        elif self.contents.dtype != np.uint8 or self.contents.shape != (self.size,):
+            raise self._fail(f"expected contents of {self.size} bytes")
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.size
+
+    @property
+    def tensor_bytes(self) -> int:
+        """The size of the tensor in the buffer; 0 where none is declared."""
+        if self.dtype is None or self.shape is None:
+            return 0
+        return prod(self.shape) * np.dtype(self.dtype).itemsize
+
+    def _fail(self, why: str) -> ProgramError:
+        return ProgramError(f"buffer {self.name}: {why}")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Instructions that belong together."""
+
+    name: str
+    origin: str
+    """The nodes of the model that they compute, as `partita.origin` has it; may be empty."""
+
+    range: range
+    """Which instructions."""
+
+
+def overlaps(buffers: tuple[Buffer, ...]) -> tuple[Buffer, Buffer] | None:
+    """Return a buffer that holds what comes with the program, and another that shares bytes with it, if any do.
+
+    All others may share memory: their maker knows when each is in use.
+    """
+    ordered = sorted(
+        (each for each in buffers if each.size), key=lambda each: each.offset
+    )
+    fixed = last = None
+    for each in ordered:
+        keeps = each.role in ("uop", "constant")
+        if fixed is not None and each.offset < fixed.end:
+            return fixed, each
+        if keeps and last is not None and each.offset < last.end:
+            return each, last
+        if keeps and (fixed is None or each.end > fixed.end):
+            fixed = each
+        if last is None or each.end > last.end:
+            last = each
+    return None
