@@ -73,24 +73,22 @@ def instruction_names(instructions: Instructions) -> list[str]:
 def _add_instructions(trace: ChromeTrace, report: CycleReport, offset: Words) -> None:
     """Add each instruction to the track of its module, and its transfer to that of the channel."""
     timing, ticks = report.timing, report.timing.ticks
-    names = instruction_names(timing.instructions)
-    columns = zip(
-        names,
-        (TRACKS[each] for each in timing.module.tolist()),
-        ((offset + timing.granted) / ticks).tolist(),
-        ((timing.end - timing.granted) / ticks).tolist(),
-        (timing.service / ticks).tolist(),
-        *((each.tolist()) for each in (timing.launch, report.layer)),
-        strict=True,
+    start = ((offset + timing.granted) / ticks).tolist()
+    duration = ((timing.end - timing.granted) / ticks).tolist()
+    service = (timing.service / ticks).tolist()
+    modules, launches = timing.module.tolist(), timing.launch.tolist()
+    layers = (
+        [report.layers[each].name for each in report.layer] if report.layers else []
     )
-    for number, each in enumerate(columns):
-        what, track, start, duration, service, launch, layer = each
-        details: dict[str, object] = {"instruction": number, "launch": launch}
-        if report.layers and report.layers[layer].name:
-            details["layer"] = report.layers[layer].name
-        trace.span(track, what, start, duration, details)
-        if service > 0:
-            trace.span(CHANNEL, what, start, service, {"instruction": number})
+    for number, what in enumerate(instruction_names(timing.instructions)):
+        details: dict[str, object] = {"instruction": number, "launch": launches[number]}
+        if layers and layers[number]:
+            details["layer"] = layers[number]
+        track = TRACKS[modules[number]]
+        trace.span(track, what, start[number], duration[number], details)
+        if service[number] > 0:
+            details = {"instruction": number}
+            trace.span(CHANNEL, what, start[number], service[number], details)
 
 
 def _add_waits(trace: ChromeTrace, timing: Timing, offset: Words) -> None:
