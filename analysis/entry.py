@@ -17,7 +17,7 @@ def entry_of(module: ModuleOp, name: str | None = None) -> FuncOp:
     if name is not None:
         candidates = [each for each in functions if each.sym_name.data == name]
     else:
-        public = [each for each in functions if not _is_private(each)]
+        public = [each for each in functions if not is_private(each)]
         candidates = [each for each in public if ENTRY in each.attributes] or public
     if len(candidates) == 1:
         return candidates[0]
@@ -47,6 +47,7 @@ def set_argument_attributes(
         function.arg_attrs = None
 
 
-def _is_private(function: FuncOp) -> bool:
+def is_private(function: FuncOp) -> bool:
+    """Say whether nothing outside its module can call a function."""
     visibility = function.sym_visibility
     return visibility is not None and visibility.data == "private"

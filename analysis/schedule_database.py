@@ -6,7 +6,7 @@ file system that locks. Every call opens the file and closes it, so a `ScheduleD
 
 | table | holds |
 |---|---|
-| `machine` | each machine once, as JSON |
+| `machine` | each machine once, as JSON; `null` where it does not matter |
 | `record` | a schedule of a task for a target on a machine, and what running it took |
 
 A record is known by a digest of all that it says, so adding it twice is adding it once: that is what makes merging
@@ -51,7 +51,7 @@ CREATE TABLE record (
   recorded TEXT NOT NULL,
   tool TEXT NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX record_of_task ON record (task, target, machine);
+CREATE INDEX record_of_task ON record (task, target);
 """
 
 KEY_DIGITS = frozenset("0123456789abcdef")
@@ -71,8 +71,8 @@ class Record:
     target: str
     """The back end, with the options that matter, such as `host`."""
 
-    machine: Machine
-    """What the code was made for, and measured on."""
+    machine: Machine | None
+    """What the code was made for, and measured on; `None` if that does not matter, as in a model of an accelerator."""
 
     schedule: str
     """A `sched.sequence` over the labels of the task."""
@@ -123,15 +123,10 @@ class Record:
     def of_json(node: Node) -> "Record":
         """Return the record that a JSON object says; raise `DatabaseError` if it says none."""
         try:
-            machine = node["machine"]
             return Record(
                 task=node["task"].string(),
                 target=node["target"].string(),
-                machine=Machine(
-                    machine["triple"].string(),
-                    machine["cpu"].string(),
-                    frozenset(machine["features"].each(Node.string)),
-                ),
+                machine=_machine(node["machine"]),
                 schedule=node["schedule"].string(),
                 seconds=node["seconds"].each(Node.number),
                 recorded=node["recorded"].string(),
@@ -171,10 +166,13 @@ class ScheduleDatabase:
     def best(self, task: str, target: str, machine: Machine) -> Best | None:
         """Return the schedule with the least median of all runs on such a machine, `None` if there is no schedule.
 
-        Schedules that nobody measured come after all others, the newest first.
+        Schedules for whatever machine count too. Those that nobody measured come after all
+        others, the newest first.
         """
         runs: dict[str, tuple[float, ...]] = {}
-        for each in self.records(task, target, machine):
+        for each in self.records(task, target):
+            if each.machine not in (machine, None):
+                continue
             runs[each.schedule] = (*runs.pop(each.schedule, ()), *each.seconds)
         newest_first = (
             Best(schedule, median(seconds) if seconds else inf)
@@ -183,17 +181,10 @@ class ScheduleDatabase:
         return min(newest_first, key=lambda each: each.seconds, default=None)
 
     def records(
-        self,
-        task: str | None = None,
-        target: str | None = None,
-        machine: Machine | None = None,
+        self, task: str | None = None, target: str | None = None
     ) -> tuple[Record, ...]:
-        """Return the records of a task, a target, a machine, or of any, in order of time."""
-        wanted = {
-            "task": task,
-            "target": target,
-            "description": None if machine is None else _machine_text(machine),
-        }
+        """Return the records of a task and a target, or of any, in order of time."""
+        wanted = {"task": task, "target": target}
         given = {name: value for name, value in wanted.items() if value is not None}
         where = " AND ".join(f"{name} = :{name}" for name in given) or "TRUE"
         query = (
@@ -289,7 +280,7 @@ def _create(db: sqlite3.Connection) -> None:
 
 def _insert(db: sqlite3.Connection, record: Record) -> int:
     """Add a record, and return 1 if it was new."""
-    machine = _machine_text(record.machine)
+    machine = json.dumps(_machine_json(record.machine), sort_keys=True)
     db.execute("INSERT OR IGNORE INTO machine (description) VALUES (?)", (machine,))
     cursor = db.execute(
         "INSERT OR IGNORE INTO record SELECT ?, ?, ?, number, ?, ?, ?, ? "
@@ -322,13 +313,18 @@ def _record(row: Sequence[str]) -> Record:
     return Record.of_json(Node(fields, f"record of task {task}"))
 
 
-def _machine_json(machine: Machine) -> Mapping[str, object]:
+def _machine(node: Node) -> Machine | None:
+    if node.value is None:
+        return None
+    features = node["features"].each(Node.string)
+    return Machine(node["triple"].string(), node["cpu"].string(), frozenset(features))
+
+
+def _machine_json(machine: Machine | None) -> Mapping[str, object] | None:
+    if machine is None:
+        return None
     return {
         "triple": machine.triple,
         "cpu": machine.cpu,
         "features": sorted(machine.features),
     }
-
-
-def _machine_text(machine: Machine) -> str:
-    return json.dumps(_machine_json(machine), sort_keys=True)

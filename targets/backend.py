@@ -19,6 +19,7 @@ from xdsl.utils.target import Target
 from partita.analysis.patterns import Match, Pattern
 from partita.runtime.machine import Machine
 from partita.runtime.plan import NO_WORK, Work
+from partita.transforms.lower_relay_to_te import Computes
 from partita.transforms.options import spelled
 from partita.weights import Weight
 
@@ -126,7 +127,7 @@ class Backend(ArgSpecConvertible, ABC):
     """Whether it runs `relay.onnx_node`: then operators of ONNX that relay does not model can be imported."""
 
     def task_target(self) -> str:
-        """Return how tasks and databases of schedules call this back end: with the options that matter to a schedule."""
+        """Return how tasks and schedule databases call this back end: with the options that matter to a schedule."""
         return spelled(self)
 
     def unavailable(self) -> str | None:
@@ -148,11 +149,12 @@ class KernelBackend(Backend):
 
     @abstractmethod
     def compute_passes(
-        self, module: ModuleOp, machine: Machine
+        self, module: ModuleOp, machine: Machine, computes: Computes | None = None
     ) -> Sequence[ModulePass]:
         """Return the passes that make kernels of this back end's part of a graph, as `te`: what is computed, not how.
 
-        What is scheduled, looked up and tuned are the kernels that they leave.
+        What is scheduled, looked up and tuned are the kernels that they leave. What
+        `computes` has lowered before need not be lowered again.
         """
 
     @abstractmethod

@@ -32,6 +32,7 @@ from partita.dialects.partita import ENTRY, KERNEL, NAME, SIGNATURE
 from partita.driver.pipelines import (
     ExternalPolicy,
     Insertion,
+    ScheduleSource,
     full_pipeline,
     host_among,
     insert,
@@ -49,6 +50,8 @@ from partita.targets.c import C
 from partita.targets.host.plan import build_plan
 from partita.targets.partition.codegen_externals import warn
 from partita.targets.registry import make_backends
+from partita.transforms.apply_tuned_schedules import warn as warn_of_schedule
+from partita.transforms.lower_relay_to_te import Computes
 from partita.transforms.pipeline import Observer, Pipeline, Verifier, parse_passes
 from partita.transforms.specialize_shapes import SpecializeShapesPass
 
@@ -99,18 +102,23 @@ def prepare(
     entry: str | None = None,
     machine: Machine | None = None,
     policy: ExternalPolicy = ExternalPolicy(),  # noqa: B008
+    schedules: ScheduleSource = ScheduleSource(),  # noqa: B008
+    computes: Computes | None = None,
 ) -> tuple[ModulePass, ...]:
     """Verify a module and mark its entry; return the passes that compile it, in order.
 
     Raises `OptionError` for what does not exist, xDSL's `DiagnosticException` for a module
     that does not verify or whose entry is not settled.
     """
-    verify(module)
-    mark_entry(module, entry_of(module, entry))
     passes = (
-        *_specialization(module, shapes),
+        *settle(module, shapes, entry),
         *full_pipeline(
-            make_backends(targets), module, machine or Machine.host(), policy
+            make_backends(targets),
+            module,
+            machine or Machine.host(),
+            policy,
+            schedules,
+            computes,
         ),
     )
     return insert(passes, insertions, multiverse().all_passes)
@@ -166,18 +174,16 @@ def _graph_after(
     observers: Sequence[Observer],
 ) -> ModuleOp:
     """Return a module of one's own, with its entry marked, after passes on its graph."""
-    module, shapes = _load(model, shapes, targets)
+    module, shapes = loaded(model, shapes, targets)
     try:
-        verify(module)
-        mark_entry(module, entry_of(module, entry))
-        passes = (*_specialization(module, shapes), *passes)
+        passes = (*settle(module, shapes, entry), *passes)
         Pipeline(passes, tuple(observers)).apply(context(), module)
     except DiagnosticException as error:
         raise told(error) from error
     return module
 
 
-def _load(
+def loaded(
     model: Model, shapes: Shapes | None, targets: Sequence[Backend | str]
 ) -> tuple[ModuleOp, Shapes | None]:
     """Return a module of one's own, and the shapes that it does not have yet."""
@@ -186,8 +192,14 @@ def _load(
     return load_onnx(model, shapes, targets), None
 
 
-def _specialization(module: ModuleOp, shapes: Shapes | None) -> tuple[ModulePass, ...]:
-    if shapes or _has_dynamic_arguments(module):
+def settle(
+    module: ModuleOp, shapes: Shapes | None, entry: str | None
+) -> tuple[ModulePass, ...]:
+    """Verify a module and mark its entry; return what makes the entry's arguments static, if they are not."""
+    verify(module)
+    function = entry_of(module, entry)
+    mark_entry(module, function)
+    if shapes or has_dynamic_arguments(function):
         return (SpecializeShapesPass(_texts(shapes or {})),)
     return ()
 
@@ -203,6 +215,9 @@ def compile(
     progress: Progress = silent,
     on_external_failure: str = "host",
     keep_host_fallback: bool = False,
+    db: str | PathLike[str] | None = None,
+    schedules: Mapping[str, str] | None = None,
+    computes: Computes | None = None,
     threads: int | None = None,
 ) -> Executable:
     """Compile a model for this machine, and return what runs it.
@@ -217,8 +232,15 @@ def compile(
     `on_external_failure="error"` that is an error. With `keep_host_fallback` the executable also
     holds code of the host for all of it, for where a module cannot be loaded.
 
+    Kernels of the host get the schedules that `schedules` gives for the keys of their tasks (see
+    `extract_tasks`), or else those of the database `db`, or else what rules make. A Python warning
+    names each task for which a database that was asked for has no schedule, or none that
+    applies; one that `schedules` gives has to apply. `computes` keeps what graphs were lowered to
+    for compilations of similar models.
+
     Raises a `PartitaError`: `ModelError` for a model that cannot be read, `OptionError` for
-    options, `PassError` or `CodegenError` where a pass or code generation cannot go on.
+    options, `DatabaseError` for a database that cannot be read, `PassError` or `CodegenError` where a
+    pass or code generation cannot go on.
     """
     artifact = compile_artifact(
         model,
@@ -230,6 +252,9 @@ def compile(
         progress=progress,
         on_external_failure=on_external_failure,
         keep_host_fallback=keep_host_fallback,
+        db=db,
+        schedules=schedules,
+        computes=computes,
     )
     return Executable(artifact, threads=threads)
 
@@ -246,7 +271,10 @@ def compile_artifact(
     progress: Progress = silent,
     on_external_failure: str = "host",
     keep_host_fallback: bool = False,
-    tell: Callable[[str], None] = warn,
+    db: str | PathLike[str] | None = None,
+    schedules: Mapping[str, str] | None = None,
+    computes: Computes | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Artifact:
     """Compile a model to what an artifact file holds, for a machine that need not be this one.
 
@@ -255,8 +283,11 @@ def compile_artifact(
     """
     machine = machine or Machine.host()
     backends = make_backends(targets)
-    module, shapes = _load(model, shapes, backends)
-    policy = ExternalPolicy(on_external_failure, keep_host_fallback, tell, progress)
+    module, shapes = loaded(model, shapes, backends)
+    policy = ExternalPolicy(
+        on_external_failure, keep_host_fallback, tell or warn, progress
+    )
+    source = ScheduleSource(str(db or ""), schedules or {}, tell or warn_of_schedule)
     try:
         passes = prepare(
             module,
@@ -266,6 +297,8 @@ def compile_artifact(
             entry=entry,
             machine=machine,
             policy=policy,
+            schedules=source,
+            computes=computes,
         )
         graph = str(module)
         Pipeline(passes, (_verifier(passes, insertions), *observers)).apply(
@@ -327,10 +360,11 @@ def _texts(shapes: Shapes) -> tuple[str, ...]:
     )
 
 
-def _has_dynamic_arguments(module: ModuleOp) -> bool:
+def has_dynamic_arguments(function: FuncOp) -> bool:
+    """Say whether the shape of an argument is not known."""
     return any(
         isa(type, TensorType[Attribute]) and DYNAMIC in type.get_shape()
-        for type in entry_of(module).function_type.inputs
+        for type in function.function_type.inputs
     )
 
 

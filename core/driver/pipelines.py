@@ -1,7 +1,7 @@
 """Pipelines as data: which passes run, in which order, and where users add their own."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -12,7 +12,7 @@ from partita.dialects.byoc import HOST, external_modules
 from partita.errors import OptionError, did_you_mean
 from partita.runtime import Machine
 from partita.targets import Backend, ExternalBackend, Host, make_backend
-from partita.targets.backend import Progress, silent
+from partita.targets.backend import KernelBackend, Progress, silent
 from partita.targets.partition import (
     AnnotateTargetPass,
     CodegenExternalsPass,
@@ -20,11 +20,14 @@ from partita.targets.partition import (
     PruneRegionsPass,
 )
 from partita.targets.partition.codegen_externals import warn
+from partita.transforms.apply_tuned_schedules import ApplyTunedSchedulesPass
+from partita.transforms.apply_tuned_schedules import warn as warn_of_schedule
 from partita.transforms.collect_weights import CollectWeightsPass
 from partita.transforms.fold_constants import FoldConstantsPass
 from partita.transforms.fold_padding import FoldPaddingPass
 from partita.transforms.fold_scale_axis import FoldScaleAxisPass
 from partita.transforms.for_each_external import ForEachExternalPass
+from partita.transforms.lower_relay_to_te import Computes
 from partita.transforms.matmul_to_dense import MatmulToDensePass
 from partita.transforms.merge_equal_ops import MergeEqualOpsPass
 from partita.transforms.merge_regions import MergeRegionsPass
@@ -89,11 +92,36 @@ class ExternalPolicy:
     """Told how many functions are compiled."""
 
 
+@dataclass(frozen=True)
+class ScheduleSource:
+    """Where schedules of the host's kernels come from, beside the rules of the host."""
+
+    db: str = ""
+    """The file of a database; none if empty."""
+
+    given: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Text of schedules by the key of their task, which come before those of the database."""
+
+    tell: Callable[[str], None] = warn_of_schedule
+    """Told about each kernel that the database has no schedule for, or none that applies."""
+
+    def passes(self, host: Backend, machine: Machine) -> tuple[ModulePass, ...]:
+        """Return the pass that gives kernels their schedules, if anybody asked for it."""
+        if not self.db and not self.given:
+            return ()
+        target = host.task_target()
+        return (
+            ApplyTunedSchedulesPass(self.db, target, machine, self.given, self.tell),
+        )
+
+
 def full_pipeline(
     backends: Sequence[Backend],
     module: ModuleOp,
     machine: Machine,
     policy: ExternalPolicy = ExternalPolicy(),
+    schedules: ScheduleSource = ScheduleSource(),
+    computes: Computes | None = None,
 ) -> tuple[ModulePass, ...]:
     """Return all passes from a graph to what the host's plan and code are made of.
 
@@ -102,7 +130,11 @@ def full_pipeline(
     already, or in part.
     """
     host = host_among(backends)
-    host_part = (*GRAPH_PASSES, *host.pre_partition(), *host.pipeline(module, machine))
+    host_part = (
+        *compute_pipeline(host, module, machine, computes),
+        *schedules.passes(host, machine),
+        *host.loop_passes(module, machine),
+    )
     asked = [each for each in backends if isinstance(each, ExternalBackend)]
     externals = (*asked, *_present(module, asked))
     if not externals:
@@ -121,6 +153,17 @@ def full_pipeline(
         ),
         *host_part,
         CollectWeightsPass(),
+    )
+
+
+def compute_pipeline(
+    host: KernelBackend, module: ModuleOp, machine: Machine, computes: Computes | None
+) -> tuple[ModulePass, ...]:
+    """Return the passes from the host's part of a graph to its kernels as `te`; they know no schedule."""
+    return (
+        *GRAPH_PASSES,
+        *host.pre_partition(),
+        *host.compute_passes(module, machine, computes),
     )
 
 

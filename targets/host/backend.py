@@ -28,7 +28,7 @@ from partita.targets.host.schedule_host import ScheduleHostPass
 from partita.transforms.apply_schedules import ApplySchedulesPass
 from partita.transforms.fuse_ops import FuseOpsPass
 from partita.transforms.loop_rules.tiles import Registers
-from partita.transforms.lower_relay_to_te import LowerRelayToTePass
+from partita.transforms.lower_relay_to_te import Computes, LowerRelayToTePass
 from partita.transforms.lower_te_to_tir import LowerTeToTirPass
 from partita.transforms.plan_memory import PlanMemoryPass
 from partita.transforms.split_stages import SplitStagesPass
@@ -61,9 +61,9 @@ class Host(KernelBackend):
         return self.name
 
     def compute_passes(
-        self, module: ModuleOp, machine: Machine
+        self, module: ModuleOp, machine: Machine, computes: Computes | None = None
     ) -> Sequence[ModulePass]:
-        return (FuseOpsPass(), LowerRelayToTePass())
+        return (FuseOpsPass(), LowerRelayToTePass(computes))
 
     def loop_passes(self, module: ModuleOp, machine: Machine) -> Sequence[ModulePass]:
         registers = Registers.of(machine)
