@@ -1,0 +1,1 @@
+"""What the simulator's compiled functions do, written as LLVM for one configuration."""
