@@ -2,10 +2,9 @@
 
 import colorsys
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 
 from partita.driver.explain import Explanation, OpPlacement
-from partita.errors import OptionError
+from partita.tools.extras import need
 
 HOST = "host"
 
@@ -42,12 +41,6 @@ def write_dot(explanation: Explanation) -> str:
     for source, to, crosses in edges(explanation):
         graph.edge(str(source), str(to), style="bold" if crosses else None)
     return graph.source
-
-
-def need(package: str, option: str) -> None:
-    """Raise `OptionError` if a package of the extra `viz` is missing."""
-    if find_spec(package) is None:
-        raise OptionError(f"{option} needs the package {package}; install partita[viz]")
 
 
 def colours_of(explanation: Explanation) -> Mapping[str, str]:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from partita.driver.explain import Explanation
-from partita.tools.drawing import caption, colours_of, details, edges, need
+from partita.tools.drawing import caption, colours_of, details, edges
+from partita.tools.extras import need
 
 WIDTH, HEIGHT = 160, 38
 """Of an op's box, in pixels."""
