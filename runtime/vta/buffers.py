@@ -1,5 +1,6 @@
 """What a program has in DRAM: named buffers in one arena."""
 
+import re
 from dataclasses import dataclass
 from math import prod
 from typing import Literal, get_args
@@ -14,6 +15,9 @@ Role = Literal["uop", "constant", "input", "output", "scratch"]
 """What a buffer is for: micro-ops and constants come with the program, inputs with each run."""
 
 ROLES: tuple[Role, ...] = get_args(Role)
+
+NAME = re.compile(r'[^\s";=]+')
+"""What buffers may be called: a word in the text of a program."""
 
 Bytes = NDArray[np.uint8]
 
@@ -47,9 +51,9 @@ class Buffer:
     """What is in it before a run, `uint8[size]`; required of micro-ops and constants."""
 
     def __post_init__(self) -> None:
-        if not self.name or not self.name.isprintable() or set(self.name) & set(' "%'):
+        if not NAME.fullmatch(self.name) or not self.name.isprintable():
             raise ProgramError(
-                f"expected a buffer name without spaces, quotes and %, got {self.name!r}"
+                f"expected a buffer name without spaces, quotes, ; and =, got {self.name!r}"
             )
         if self.role not in ROLES:
             raise self._fail(f"expected a role of {', '.join(ROLES)}, got {self.role}")

@@ -12,7 +12,7 @@ Single instructions are methods; whole streams that were computed as arrays are 
 each instruction, or with `serial=True` every instruction waits for the one before it.
 """
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from math import prod
@@ -114,12 +114,9 @@ class ProgramBuilder:
             np.ascontiguousarray(data).reshape(-1).view(np.uint8),
         )
 
-    def uops(
-        self, name: str, uops: isa.Uops | Iterable[tuple[int, int, int]]
-    ) -> Handle:
+    def uops(self, name: str, uops: isa.Uops | list[tuple[int, int, int]]) -> Handle:
         """Declare micro-ops, as `(dst, src, wgt)` each; raises `IsaError` for fields that do not fit."""
-        rows = uops if isinstance(uops, np.ndarray) else list(uops)
-        array: isa.Uops = np.array(rows, isa.UOP)
+        array: isa.Uops = np.array(uops, isa.UOP)
         words = isa.encode_uops(array, self.config)
         return self._declare(
             *(name, "uop", words.nbytes, None, None, None, None), words.view(np.uint8)
