@@ -17,8 +17,9 @@ from partita.errors import OptionError
 from partita.runtime.files import replacing
 from partita.runtime.vta.cycles import CycleReport
 from partita.runtime.vta.isa import Module
+from partita.runtime.vta.naming import kinds
 from partita.runtime.vta.stalls import previous_ends
-from partita.runtime.vta.trace import instruction_names, launch_starts
+from partita.runtime.vta.trace import launch_starts
 from partita.tools.extras import need
 
 DATELESS: Mapping[str, Mapping[str, None]] = {
@@ -46,7 +47,7 @@ COLOURS: Mapping[str, str] = {
     "LOAD ACC": "#8c6bb1",
     "LOAD UOP": "#bdbdbd",
     "STORE": "#d6604d",
-    "tokens": "#e8e8e8",
+    "tokens only": "#e8e8e8",
     "FINISH": "#000000",
 }
 """By kind of instruction."""
@@ -112,7 +113,7 @@ def tracks_of(report: CycleReport) -> tuple[Track, ...]:
     """Return what each module does, and the memory channel, launches one after another."""
     timing, ticks = report.timing, report.timing.ticks
     offset = launch_starts(timing)
-    kinds = np.array(list(map(_kind, instruction_names(timing.instructions))))
+    drawn = np.array(list(map(_drawn, kinds(timing.instructions))))
     begin = offset + timing.granted
     rows = [
         (each.name.lower(), timing.module == each, offset + timing.end)
@@ -126,9 +127,9 @@ def tracks_of(report: CycleReport) -> tuple[Track, ...]:
             Track(
                 name,
                 {
-                    kind: spans[kinds[chosen] == kind]
+                    kind: spans[drawn[chosen] == kind]
                     for kind in COLOURS
-                    if (kinds[chosen] == kind).any()
+                    if (drawn[chosen] == kind).any()
                 },
             )
         )
@@ -146,10 +147,10 @@ def shares(spans: Spans, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.diff(total) / np.diff(edges)
 
 
-def _kind(name: str) -> str:
+def _drawn(name: str) -> str:
     """Return what a kind of instruction is drawn as."""
-    if name.endswith("tokens"):
-        return "tokens"
+    if name.endswith("of nothing"):
+        return "tokens only"
     if name.startswith(("ALU", "STORE")):
         return name.partition(" ")[0]
     return "LOAD ACC" if name.startswith("LOAD ACC") else name

@@ -6,13 +6,8 @@ from enum import StrEnum
 import numpy as np
 
 from partita.runtime.vta.isa import Module
-from partita.runtime.vta.timing import (
-    FROM_NEXT,
-    FROM_PREVIOUS,
-    Timing,
-    Words,
-    token_times,
-)
+from partita.runtime.vta.kernels.queues import TokenQueue
+from partita.runtime.vta.timing import Timing, Words, token_times
 
 
 class Cause(StrEnum):
@@ -33,13 +28,13 @@ class Cause(StrEnum):
     """The launch has no more instructions for it."""
 
 
-TOKEN_CAUSES = (
-    Cause.LOAD_TOKEN,
-    Cause.COMPUTE_TOKEN,
-    Cause.COMPUTE_TOKEN,
-    Cause.STORE_TOKEN,
-)
-"""What waiting for a token of each `TokenQueue` is."""
+TOKEN_CAUSES = {
+    TokenQueue.LOAD_TO_COMPUTE: Cause.LOAD_TOKEN,
+    TokenQueue.COMPUTE_TO_LOAD: Cause.COMPUTE_TOKEN,
+    TokenQueue.COMPUTE_TO_STORE: Cause.COMPUTE_TOKEN,
+    TokenQueue.STORE_TO_COMPUTE: Cause.STORE_TOKEN,
+}
+"""What waiting for a token of each queue is, in the order in which compute pops its tokens."""
 
 CAUSES: Mapping[Module, tuple[Cause, ...]] = {
     Module.LOAD: (Cause.FETCH, Cause.COMPUTE_TOKEN, Cause.DRAM, Cause.EMPTY),
@@ -71,13 +66,9 @@ def wait_times(timing: Timing) -> Mapping[Cause, Words]:
     ended = previous_ends(timing)
     now = np.maximum(ended, timing.arrival)
     waits[Cause.FETCH] += now - ended
-    for queues in (FROM_PREVIOUS, FROM_NEXT):
-        for module, queue in zip(Module, queues, strict=True):
-            if queue is None:
-                continue
-            pushed = np.where(timing.module == module, token_times(timing, queue), 0)
-            later = np.maximum(now, pushed)
-            waits[TOKEN_CAUSES[queue]] += later - now
-            now = later
+    for queue, cause in TOKEN_CAUSES.items():
+        later = np.maximum(now, token_times(timing, queue))
+        waits[cause] += later - now
+        now = later
     waits[Cause.DRAM] += timing.granted - timing.start
     return waits

@@ -19,9 +19,8 @@ cycle.
 """
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cache, cached_property
 
 import numpy as np
@@ -36,6 +35,7 @@ from partita.runtime.vta.cycles_ir import (
     TIME_WORDS,
     cycles_ir,
 )
+from partita.runtime.vta.faults import Deadlock
 from partita.runtime.vta.isa import (
     Instructions,
     Module,
@@ -44,6 +44,8 @@ from partita.runtime.vta.isa import (
     module_of,
     moves_data,
 )
+from partita.runtime.vta.kernels.queues import POPS, PUSHES, TokenQueue
+from partita.runtime.vta.naming import named
 
 Words = NDArray[np.int64]
 
@@ -52,23 +54,7 @@ LONGEST = 1 << 62
 
 
 class TimingError(PartitaError):
-    """A program comes to no end, or to none that can be counted."""
-
-
-class TokenQueue(IntEnum):
-    """What carries tokens from one module to another."""
-
-    LOAD_TO_COMPUTE = 0
-    COMPUTE_TO_LOAD = 1
-    COMPUTE_TO_STORE = 2
-    STORE_TO_COMPUTE = 3
-
-
-FROM_PREVIOUS = (None, TokenQueue.LOAD_TO_COMPUTE, TokenQueue.COMPUTE_TO_STORE)
-FROM_NEXT = (TokenQueue.COMPUTE_TO_LOAD, TokenQueue.STORE_TO_COMPUTE, None)
-TO_PREVIOUS = (None, TokenQueue.COMPUTE_TO_LOAD, TokenQueue.STORE_TO_COMPUTE)
-TO_NEXT = (TokenQueue.LOAD_TO_COMPUTE, TokenQueue.COMPUTE_TO_STORE, None)
-"""By module: the queues that `pop_prev`, `pop_next`, `push_prev` and `push_next` mean."""
+    """A program takes longer than can be counted."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +123,7 @@ def time_instructions(
 ) -> Timing:
     """Return when each instruction runs; the launches are those of `instructions`, one after another.
 
-    Raises `TimingError` if tokens are missing, or if time does not fit 62 bits.
+    Raises `Deadlock` if an instruction waits for a token for ever, and `TimingError` if time does not fit 62 bits.
     """
     module = module_of(instructions)
     service, rest = durations(instructions, config)
@@ -147,12 +133,7 @@ def time_instructions(
         > LONGEST
     ):
         raise TimingError("expected a program that takes less than 2^62 ticks")
-    pops = _masks(
-        instructions, module, ("pop_prev", FROM_PREVIOUS), ("pop_next", FROM_NEXT)
-    )
-    pushes = _masks(
-        instructions, module, ("push_prev", TO_PREVIOUS), ("push_next", TO_NEXT)
-    )
+    pops, pushes = (_masks(instructions, module, each) for each in (POPS, PUSHES))
     rows = np.stack((module.astype(np.int64), pops, pushes, service, rest), axis=1)
     times = np.zeros((len(rows), TIME_WORDS), np.int64)
     order = np.zeros(len(rows), np.int64)
@@ -162,7 +143,7 @@ def time_instructions(
         left, waiting = _run(rows[here], times[here], order[here], left, config)
         if waiting:
             heads = [launch[each] for each in waiting]
-            raise TimingError(_stuck(number, heads, instructions))
+            raise _deadlock(number, heads, instructions)
         order[here] += launch.start
     tokens = tuple(
         Tokens(
@@ -232,13 +213,14 @@ def token_times(timing: Timing, queue: TokenQueue) -> Words:
 def _masks(
     instructions: Instructions,
     module: NDArray[np.int8],
-    *flags: tuple[str, Sequence[TokenQueue | None]],
+    flags: Mapping[Module, Mapping[str, TokenQueue]],
 ) -> Words:
     """Return for each instruction the set of token queues that its flags mean, as bits."""
     mask = np.zeros(len(instructions), np.int64)
-    for field, queues in flags:
-        bits = np.array([0 if each is None else 1 << each for each in queues])
-        mask |= np.where(instructions[field] != 0, bits[module], 0)
+    for each, queues in flags.items():
+        for field, queue in queues.items():
+            chosen = (module == each) & (instructions[field] != 0)
+            mask |= np.where(chosen, 1 << queue, 0)
     return mask
 
 
@@ -272,10 +254,15 @@ def _compiled() -> CompiledText:
     return CompiledText(cycles_ir(), {FUNCTION: prototype})
 
 
-def _stuck(launch: int, heads: Sequence[int], instructions: Instructions) -> str:
-    """Say which instructions wait for a token that never comes."""
+def _deadlock(
+    launch: int, heads: Sequence[int], instructions: Instructions
+) -> Deadlock:
+    """Say which instructions wait for tokens that never come."""
+    modules = module_of(instructions[heads]).tolist()
     waiting = ", ".join(
-        f"{Module(int(module)).name.lower()} at instruction {head}"
-        for head, module in zip(heads, module_of(instructions[heads]), strict=True)
+        f"{Module(module).name.lower()} at {named(instructions, head)}"
+        for head, module in zip(heads, modules, strict=True)
     )
-    return f"launch {launch} never ends: waiting for tokens are {waiting}"
+    return Deadlock(
+        f"launch {launch} never ends: waiting for tokens are {waiting}", *heads
+    )

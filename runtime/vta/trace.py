@@ -12,7 +12,8 @@ import numpy as np
 
 from partita.runtime.chrome_trace import ChromeTrace
 from partita.runtime.vta.cycles import CycleReport
-from partita.runtime.vta.isa import AluOpcode, Instructions, Memory, Module, Opcode
+from partita.runtime.vta.isa import Module
+from partita.runtime.vta.naming import kinds
 from partita.runtime.vta.stalls import CAUSES, previous_ends, wait_times
 from partita.runtime.vta.timing import Timing, Words
 
@@ -43,33 +44,6 @@ def launch_starts(timing: Timing) -> Words:
     return starts[timing.launch]
 
 
-def instruction_names(instructions: Instructions) -> list[str]:
-    """Return what each instruction is in a word or two, such as `LOAD INP`, `GEMM reset` or `ALU SHR`.
-
-    What moves nothing is `LOAD tokens` or `STORE tokens`.
-    """
-    memories = {int(each): each.name for each in Memory}
-    operations = {int(each): each.name for each in AluOpcode}
-    opcodes = {int(each): each.name for each in Opcode}
-    names: list[str] = []
-    for opcode, memory, size, reset, operation in zip(
-        *(
-            instructions[field].tolist()
-            for field in ("opcode", "memory", "x_size", "reset", "alu_opcode")
-        ),
-        strict=True,
-    ):
-        about = ""
-        if opcode in (Opcode.LOAD, Opcode.STORE):
-            about = memories[memory] if size else "tokens"
-        elif opcode == Opcode.GEMM and reset:
-            about = "reset"
-        elif opcode == Opcode.ALU:
-            about = operations[operation]
-        names.append(f"{opcodes[opcode]} {about}".rstrip())
-    return names
-
-
 def _add_instructions(trace: ChromeTrace, report: CycleReport, offset: Words) -> None:
     """Add each instruction to the track of its module, and its transfer to that of the channel."""
     timing, ticks = report.timing, report.timing.ticks
@@ -77,10 +51,9 @@ def _add_instructions(trace: ChromeTrace, report: CycleReport, offset: Words) ->
     duration = ((timing.end - timing.granted) / ticks).tolist()
     service = (timing.service / ticks).tolist()
     modules, launches = timing.module.tolist(), timing.launch.tolist()
-    layers = (
-        [report.layers[each].name for each in report.layer] if report.layers else []
-    )
-    for number, what in enumerate(instruction_names(timing.instructions)):
+    numbers: list[int] = report.layer.tolist()
+    layers = [report.layers[each].name for each in numbers] if report.layers else []
+    for number, what in enumerate(kinds(timing.instructions)):
         details: dict[str, object] = {"instruction": number, "launch": launches[number]}
         if layers and layers[number]:
             details["layer"] = layers[number]
