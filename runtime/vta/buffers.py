@@ -1,6 +1,7 @@
 """What a program has in DRAM: named buffers in one arena."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Literal, get_args
@@ -84,10 +85,17 @@ class Buffer:
         """The size of the tensor in the buffer; 0 where none is declared."""
         if self.dtype is None or self.shape is None:
             return 0
-        return prod(self.shape) * np.dtype(self.dtype).itemsize
+        return tensor_bytes(self.dtype, self.shape)
 
     def _fail(self, why: str) -> ProgramError:
         return ProgramError(f"buffer {self.name}: {why}")
+
+
+def tensor_bytes(dtype: str, shape: Sequence[int]) -> int:
+    """Return the size of a tensor; raises `ProgramError` for an element type that does not exist."""
+    if dtype not in DTYPES:
+        raise ProgramError(f"expected a dtype of {', '.join(DTYPES)}, got {dtype}")
+    return prod(shape) * np.dtype(dtype).itemsize
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,11 @@ class Layer:
 
     range: range
     """Which instructions."""
+
+
+def role_of(text: str) -> Role | None:
+    """Return the role that a text names."""
+    return next((each for each in ROLES if each == text), None)
 
 
 def overlaps(buffers: tuple[Buffer, ...]) -> tuple[Buffer, Buffer] | None:

@@ -15,7 +15,6 @@ each instruction, or with `serial=True` every instruction waits for the one befo
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,13 @@ from numpy.typing import NDArray
 
 from partita.runtime.plan import ALIGNMENT
 from partita.runtime.vta import isa
-from partita.runtime.vta.buffers import Buffer, Layer, ProgramError, Role
+from partita.runtime.vta.buffers import (
+    Buffer,
+    Layer,
+    ProgramError,
+    Role,
+    tensor_bytes,
+)
 from partita.runtime.vta.config import HardwareConfig
 from partita.runtime.vta.isa import AluOpcode, Memory, Module, Opcode
 from partita.runtime.vta.program import Program
@@ -72,6 +77,38 @@ class ProgramBuilder:
         self._stops: list[int] = []
         self._layers: list[Layer] = []
 
+    def buffer(
+        self,
+        name: str,
+        role: Role,
+        size: int | None = None,
+        *,
+        dtype: str | None = None,
+        shape: Sequence[int] | None = None,
+        layout: str | None = None,
+        offset: int | None = None,
+        contents: "NDArray[np.uint8] | None" = None,
+    ) -> Handle:
+        """Declare a buffer of any role: by its size in bytes, by the tensor or by the contents that it has.
+
+        It is placed behind others, or at an `offset` in the arena that the caller chose.
+        """
+        if size is None and contents is not None:
+            size = len(contents)
+        elif size is None:
+            if dtype is None or shape is None:
+                raise ProgramError(
+                    f"buffer {name}: expected a size, or dtype and shape"
+                )
+            size = tensor_bytes(dtype, shape)
+        shape = None if shape is None else tuple(shape)
+        declared = Buffer(name, role, size, offset or 0, dtype, shape, layout, contents)
+        handle = Handle(len(self._buffers))
+        if offset is not None:
+            self._fixed.add(handle.number)
+        self._buffers.append(declared)
+        return handle
+
     def input(
         self,
         name: str,
@@ -80,13 +117,9 @@ class ProgramBuilder:
         dtype: str | None = None,
         shape: Sequence[int] | None = None,
         layout: str | None = None,
-        offset: int | None = None,
     ) -> Handle:
-        """Declare what each run gives: by its size in bytes, or as a tensor.
-
-        A buffer of any kind is placed where there is room, or at an `offset` in the arena that the caller chose.
-        """
-        return self._declare(name, "input", size, dtype, shape, layout, offset)
+        """Declare what each run gives: by its size in bytes, or as a tensor."""
+        return self.buffer(name, "input", size, dtype=dtype, shape=shape, layout=layout)
 
     def output(
         self,
@@ -96,31 +129,34 @@ class ProgramBuilder:
         dtype: str | None = None,
         shape: Sequence[int] | None = None,
         layout: str | None = None,
-        offset: int | None = None,
     ) -> Handle:
         """Declare what each run leaves behind."""
-        return self._declare(name, "output", size, dtype, shape, layout, offset)
+        return self.buffer(
+            name, "output", size, dtype=dtype, shape=shape, layout=layout
+        )
 
-    def scratch(self, name: str, size: int, *, offset: int | None = None) -> Handle:
+    def scratch(self, name: str, size: int) -> Handle:
         """Declare memory that is only used during a run."""
-        return self._declare(name, "scratch", size, None, None, None, offset)
+        return self.buffer(name, "scratch", size)
 
     def constant(
         self, name: str, data: NDArray[Any], *, layout: str | None = None
     ) -> Handle:
         """Declare what comes with the program: an array as it lies in memory."""
-        return self._declare(
-            *(name, "constant", None, data.dtype.name, data.shape, layout, None),
-            np.ascontiguousarray(data).reshape(-1).view(np.uint8),
+        return self.buffer(
+            name,
+            "constant",
+            dtype=data.dtype.name,
+            shape=data.shape,
+            layout=layout,
+            contents=np.ascontiguousarray(data).reshape(-1).view(np.uint8),
         )
 
     def uops(self, name: str, uops: isa.Uops | list[tuple[int, int, int]]) -> Handle:
         """Declare micro-ops, as `(dst, src, wgt)` each; raises `IsaError` for fields that do not fit."""
         array: isa.Uops = np.array(uops, isa.UOP)
         words = isa.encode_uops(array, self.config)
-        return self._declare(
-            *(name, "uop", words.nbytes, None, None, None, None), words.view(np.uint8)
-        )
+        return self.buffer(name, "uop", contents=words.view(np.uint8))
 
     def load(
         self,
@@ -275,34 +311,6 @@ class ProgramBuilder:
                 end = each.end
             placed.append(each)
         return tuple(placed)
-
-    def _declare(
-        self,
-        name: str,
-        role: Role,
-        size: int | None,
-        dtype: str | None,
-        shape: Sequence[int] | None,
-        layout: str | None,
-        offset: int | None,
-        contents: "NDArray[np.uint8] | None" = None,
-    ) -> Handle:
-        if contents is not None:
-            size = len(contents)
-        elif size is None:
-            if dtype is None or shape is None:
-                raise ProgramError(
-                    f"buffer {name}: expected a size, or dtype and shape"
-                )
-            size = prod(shape) * np.dtype(dtype).itemsize
-        shape = None if shape is None else tuple(shape)
-        handle = Handle(len(self._buffers))
-        if offset is not None:
-            self._fixed.add(handle.number)
-        self._buffers.append(
-            Buffer(name, role, size, offset or 0, dtype, shape, layout, contents)
-        )
-        return handle
 
     def _move(
         self,

@@ -143,11 +143,11 @@ class HardwareConfig:
 
     def to_json(self) -> dict[str, int | str | bool]:
         """Return the JSON of the configuration, with all keys that matter; `load` gives an equal one back."""
-        content = {KEYS[name]: getattr(self, name) for name in KEYS}
+        content = {KEYS[name]: getattr(self, name) for name in ("target", "hw_ver")}
+        content |= {KEYS[name]: getattr(self, name) for name in KEYS}
         if self.log_block_in == self.log_block_out:
-            block = content.pop("LOG_BLOCK_IN")
+            content["LOG_BLOCK"] = content.pop("LOG_BLOCK_IN")
             del content["LOG_BLOCK_OUT"]
-            content["LOG_BLOCK"] = block
         return content
 
     @property
