@@ -10,10 +10,12 @@ from typing import Annotated
 import typer
 
 from partita.tools.commands.compile import compile_command
+from partita.tools.commands.db import app as db_app
 from partita.tools.commands.explain import explain_command
 from partita.tools.commands.inspect import inspect_command
 from partita.tools.commands.profile import profile_command
 from partita.tools.commands.run import run_command
+from partita.tools.commands.tasks import tasks_command
 from partita.tools.guard import INTERRUPTED
 
 COMMANDS: Mapping[str, Callable[..., None]] = {
@@ -22,6 +24,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "inspect": inspect_command,
     "explain": explain_command,
     "profile": profile_command,
+    "tasks": tasks_command,
 }
 
 app = typer.Typer(
@@ -55,6 +58,7 @@ def root(
 
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
+app.add_typer(db_app, name="db")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

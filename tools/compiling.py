@@ -9,16 +9,15 @@ from time import perf_counter
 
 from partita.driver import (
     ExternalPolicy,
-    Insertion,
+    ScheduleSource,
     compile_artifact,
     emit_c,
     make_backend,
     prepare,
 )
-from partita.errors import OptionError
 from partita.runtime import Artifact, Machine
 from partita.targets.host.processors import machine_named
-from partita.tools.inputs import read_model
+from partita.tools.inputs import read_insertion, read_model
 from partita.tools.observers import IRWriter, Stopwatch
 from partita.tools.outputs import check_writable
 from partita.tools.progress import ProgressDisplay
@@ -44,6 +43,7 @@ class CompileRequest:
     entry: str | None = None
     weights: Path | None = None
     insertions: Sequence[str] = ()
+    db: Path | None = None
     on_external_failure: str = "host"
     keep_host_fallback: bool = False
     print_pipeline: bool = False
@@ -60,7 +60,7 @@ def compile_file(request: CompileRequest) -> None:
     if request.output is not None:
         check_writable(request.output)
     targets = tuple(make_backend(each) for each in request.targets)
-    insertions = tuple(_insertion(each) for each in request.insertions)
+    insertions = tuple(map(read_insertion, request.insertions))
     machine = machine_named(request.host_triple, request.host_cpu)
     with ExitStack() as stack:
         display = stack.enter_context(ProgressDisplay("read", quiet=request.quiet))
@@ -83,6 +83,7 @@ def compile_file(request: CompileRequest) -> None:
                 policy=ExternalPolicy(
                     request.on_external_failure, request.keep_host_fallback
                 ),
+                schedules=ScheduleSource(str(request.db or "")),
             )
             print(",\n".join(map(spelled, passes)), flush=True)
         if request.emit_c is not None:
@@ -109,6 +110,7 @@ def compile_file(request: CompileRequest) -> None:
                 progress=display.tell,
                 on_external_failure=request.on_external_failure,
                 keep_host_fallback=request.keep_host_fallback,
+                db=request.db,
                 tell=_warn,
             )
         with stopwatch.lap("(write)"):
@@ -119,17 +121,6 @@ def compile_file(request: CompileRequest) -> None:
 
 def _warn(message: str) -> None:
     print(f"partita: warning: {message}", file=sys.stderr, flush=True)
-
-
-def _insertion(text: str) -> Insertion:
-    """Read `after=PASS:PIPELINE`."""
-    place, colon, pipeline = text.partition(":")
-    key, _, name = place.partition("=")
-    if key.strip() != "after" or not name.strip() or not colon:
-        raise OptionError(
-            f"expected passes to insert as after=PASS:PIPELINE, got {text!r}"
-        )
-    return Insertion(name.strip(), pipeline)
 
 
 def _summary(path: Path, artifact: Artifact, seconds: float) -> str:

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from partita.analysis.weights import attach_weights
-from partita.driver import context, load_onnx
+from partita.driver import Insertion, context, load_onnx
 from partita.errors import IRError, OptionError
 from partita.frontends import ALL_FRONTENDS
 from partita.frontends.onnx import SHAPE_EXAMPLE
@@ -75,3 +75,14 @@ def weights_beside(path: Path) -> Path | None:
     """Return the weights file that lies beside IR text, if one does."""
     beside = path.with_suffix(SIDE_FILE)
     return beside if beside.is_file() else None
+
+
+def read_insertion(text: str) -> Insertion:
+    """Read `after=PASS:PIPELINE`."""
+    place, colon, pipeline = text.partition(":")
+    key, _, name = place.partition("=")
+    if key.strip() != "after" or not name.strip() or not colon:
+        raise OptionError(
+            f"expected passes to insert as after=PASS:PIPELINE, got {text!r}"
+        )
+    return Insertion(name.strip(), pipeline)

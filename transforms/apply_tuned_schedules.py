@@ -5,21 +5,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.exceptions import DiagnosticException, ParseError
+from xdsl.utils.exceptions import DiagnosticException
 
 from partita.analysis.canonical_task import take_labels, task_key
 from partita.analysis.diagnostics import fail
 from partita.analysis.schedule_database import ScheduleDatabase
-from partita.analysis.verification import verify
+from partita.analysis.schedule_text import parse_schedule
 from partita.dialects.partita import KERNEL
 from partita.dialects.relay import ConstantOp, RelayOp
 from partita.dialects.sched import SequenceOp
 from partita.dialects.te import ComputeOp
+from partita.errors import IRError
 from partita.runtime.machine import Machine
 from partita.transforms.apply_schedules import ApplySchedulesPass
 from partita.transforms.lower_te_to_tir import LowerTeToTirPass
@@ -169,10 +169,10 @@ def _kernels(module: ModuleOp) -> Sequence[FuncOp]:
 
 def _attach(ctx: Context, module: ModuleOp, kernel: FuncOp, text: str) -> None:
     """Put a schedule before a kernel, which takes its labels; raise `_NotApplicable` if it is not legal."""
-    sequence = _parse(ctx, text)
-    name = kernel.sym_name.data
-    sequence.properties["sym_name"] = StringAttr(f"{name}_schedule")
-    sequence.properties["kernel"] = SymbolRefAttr(name)
+    try:
+        sequence = parse_schedule(ctx, text, kernel.sym_name.data)
+    except IRError as error:
+        raise _NotApplicable(str(error)) from error
     labelled = kernel.clone()
     take_labels(labelled)
     others = [each for each in module.ops if not isinstance(each, FuncOp | SequenceOp)]
@@ -184,20 +184,3 @@ def _attach(ctx: Context, module: ModuleOp, kernel: FuncOp, text: str) -> None:
         raise _NotApplicable(str(error)) from error
     take_labels(kernel)
     Rewriter.insert_op(sequence, InsertPoint.before(kernel))
-
-
-def _parse(ctx: Context, text: str) -> SequenceOp:
-    try:
-        module = Parser(ctx, text).parse_module()
-        verify(module)
-    except ParseError as error:
-        raise _NotApplicable(f"it is no IR: {error.msg}") from error
-    except DiagnosticException as error:
-        raise _NotApplicable(str(error)) from error
-    match tuple(module.body.block.ops):
-        case (SequenceOp() as sequence,):
-            sequence.detach()
-            return sequence
-        case ops:
-            got = ", ".join(each.name for each in ops) or "nothing"
-            raise _NotApplicable(f"expected one sched.sequence, got {got}")

@@ -68,6 +68,34 @@ WeightsFile = Annotated[
     ),
 ]
 
+Insertions = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="after=PASS:PIPELINE",
+        help="Passes of your own, in the syntax of `partita-opt -p`, to run after the last run "
+        "of a pass of the pipeline; repeat for other places.",
+        rich_help_panel=COMPILING,
+    ),
+]
+
+HostCpu = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CPU",
+        help="The processor to make code for, by LLVM's name, such as `x86-64-v3`; this one by default.",
+        rich_help_panel=COMPILING,
+    ),
+]
+
+HostTriple = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TRIPLE",
+        help="The platform to make code for, such as `aarch64-linux-gnu`; this one by default.",
+        rich_help_panel=COMPILING,
+    ),
+]
+
 InputFiles = Annotated[
     list[str] | None,
     typer.Option(

@@ -9,6 +9,9 @@ from partita.tools.commands.arguments import (
     COMPILING,
     LOOKING,
     Entry,
+    HostCpu,
+    HostTriple,
+    Insertions,
     ModelFile,
     Policy,
     Quiet,
@@ -31,12 +34,13 @@ def compile_command(
     shape: Shapes = None,
     entry: Entry = None,
     weights: WeightsFile = None,
-    insert: Annotated[
-        list[str] | None,
+    insert: Insertions = None,
+    db: Annotated[
+        Path | None,
         typer.Option(
-            metavar="after=PASS:PIPELINE",
-            help="Passes of your own, in the syntax of `partita-opt -p`, to run after the last run "
-            "of a pass of the pipeline; repeat for other places.",
+            metavar="FILE",
+            help="A schedule database: kernels get the best schedules that it has, and a line on standard "
+            "error names each task that it has none for.",
             rich_help_panel=COMPILING,
         ),
     ] = None,
@@ -65,22 +69,8 @@ def compile_command(
             rich_help_panel=COMPILING,
         ),
     ] = None,
-    host_cpu: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CPU",
-            help="The processor to make code for, by LLVM's name, such as `x86-64-v3`; this one by default.",
-            rich_help_panel=COMPILING,
-        ),
-    ] = None,
-    host_triple: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TRIPLE",
-            help="The platform to make code for, such as `aarch64-linux-gnu`; this one by default.",
-            rich_help_panel=COMPILING,
-        ),
-    ] = None,
+    host_cpu: HostCpu = None,
+    host_triple: HostTriple = None,
     print_pipeline: Annotated[
         bool,
         typer.Option(
@@ -127,6 +117,7 @@ def compile_command(
                 entry=entry,
                 weights=weights,
                 insertions=insert or (),
+                db=db,
                 on_external_failure=on_external_failure,
                 keep_host_fallback=keep_host_fallback,
                 print_pipeline=print_pipeline,
