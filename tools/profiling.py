@@ -36,7 +36,7 @@ def profile_file(request: ProfileRequest) -> None:
         check_writable(request.trace)
     executable = load(request.artifact, threads=request.threads, timed=True)
     warn_of_fallbacks(executable)
-    inputs = inputs_of(executable, request.inputs, request.random_inputs)
+    inputs = inputs_of(executable.inputs, request.inputs, request.random_inputs)
     found = profile(executable, inputs, runs=request.runs)
     if request.trace is not None:
         write_text(request.trace, trace_of(found, request.artifact.name))

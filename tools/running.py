@@ -41,7 +41,7 @@ def run_file(request: RunRequest) -> None:
     """Run an artifact once or several times, and print what came out."""
     executable = load(request.artifact, threads=request.threads)
     warn_of_fallbacks(executable)
-    inputs = inputs_of(executable, request.inputs, request.random_inputs)
+    inputs = inputs_of(executable.inputs, request.inputs, request.random_inputs)
     outputs = executable.run(inputs)
     seconds = [_timed(executable, inputs) for _ in range(request.repeat or 0)]
     if request.output is not None:
@@ -63,18 +63,18 @@ def warn_of_fallbacks(executable: Executable) -> None:
 
 
 def inputs_of(
-    executable: Executable, texts: Sequence[str], seed: int | None
+    specs: Sequence[TensorSpec], texts: Sequence[str], seed: int | None
 ) -> dict[str, Array]:
     """Return the inputs that were given, and random ones in place of the others if there is a seed."""
     given: dict[str, Array] = {}
     for text in texts:
-        for name, array in _read_input(text, executable.inputs).items():
+        for name, array in _read_input(text, specs).items():
             if name in given:
                 raise InputError(f"expected input {name!r} once, got it twice")
             given[name] = array
     if seed is not None:
         rng = np.random.default_rng(seed)
-        for each in executable.inputs:
+        for each in specs:
             array = random_array(rng, each)
             given.setdefault(each.name, array)
     return given
