@@ -163,6 +163,11 @@ class ScheduleDatabase:
 
     path: str | PathLike[str]
 
+    def check(self) -> None:
+        """Raise `DatabaseError` if the file cannot be read."""
+        with self._told(), closing(self._connect("rw")) as db:
+            self._check(db)
+
     def best(self, task: str, target: str, machine: Machine) -> Best | None:
         """Return the schedule with the least median of all runs on such a machine, `None` if there is no schedule.
 

@@ -2,8 +2,9 @@
 
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 
 FAILED = 1
 
@@ -14,10 +15,12 @@ INTERRUPTED = 130
 def guarded(tool: str, action: Callable[[], None]) -> int:
     """Do something and return the exit code, after telling what failed, if anything did.
 
-    Nothing of the compiler is imported until it fails: running a model must start quickly.
+    What Python warns of is told in one line each. Nothing of the compiler is imported until it fails:
+    running a model must start quickly.
     """
     try:
-        action()
+        with _warnings_of(tool):
+            action()
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has gone; keep the interpreter from flushing to it once more.
@@ -34,3 +37,17 @@ def guarded(tool: str, action: Callable[[], None]) -> int:
         report(tool, error)
         return FAILED
     return 0
+
+
+@contextmanager
+def _warnings_of(tool: str) -> Generator[None]:
+    """Print warnings as a tool does, without the line of code that they come from."""
+
+    def tell(
+        message: Warning | str, category: type[Warning], *place: object, **more: object
+    ) -> None:
+        print(f"{tool}: warning: {message}", file=sys.stderr, flush=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = tell
+        yield

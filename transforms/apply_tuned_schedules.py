@@ -108,6 +108,8 @@ class ApplyTunedSchedulesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if not self.db and not self.schedules:
             fail(op, "expected db, got none; set it to a schedule database")
+        if self.db:
+            ScheduleDatabase(self.db).check()
         missing = dict(self.schedules)
         scheduled = {
             each.kernel.string_value()

@@ -26,6 +26,7 @@ from partita.analysis.entry import (
     entry_of,
     set_argument_attributes,
 )
+from partita.analysis.schedule_database import ScheduleDatabase
 from partita.analysis.verification import verify
 from partita.dialects.byoc import HOST_CODE, BinaryOp, external_modules
 from partita.dialects.partita import ENTRY, KERNEL, NAME, SIGNATURE
@@ -283,6 +284,8 @@ def compile_artifact(
     """
     machine = machine or Machine.host()
     backends = make_backends(targets)
+    if db is not None:
+        ScheduleDatabase(db).check()
     module, shapes = loaded(model, shapes, backends)
     policy = ExternalPolicy(
         on_external_failure, keep_host_fallback, tell or warn, progress
