@@ -9,8 +9,10 @@ from typing import Annotated
 
 import typer
 
+from partita.tools.commands.asm import asm_command
 from partita.tools.commands.compile import compile_command
 from partita.tools.commands.db import app as db_app
+from partita.tools.commands.disasm import disasm_command
 from partita.tools.commands.explain import explain_command
 from partita.tools.commands.inspect import inspect_command
 from partita.tools.commands.profile import profile_command
@@ -25,6 +27,8 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "explain": explain_command,
     "profile": profile_command,
     "tasks": tasks_command,
+    "disasm": disasm_command,
+    "asm": asm_command,
 }
 
 app = typer.Typer(

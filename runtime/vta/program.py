@@ -24,7 +24,7 @@ from partita.errors import ArtifactError, PartitaError
 from partita.runtime.files import replacing
 from partita.runtime.json_reader import Node
 from partita.runtime.plan import ALIGNMENT
-from partita.runtime.tensors import content, decode, header_size
+from partita.runtime.tensors import content, decode
 from partita.runtime.vta import isa
 from partita.runtime.vta.buffers import (
     ROLES,
@@ -238,7 +238,12 @@ def _buffer_json(buffer: Buffer) -> dict[str, object]:
 
 
 def _parse(data: memoryview, where: str) -> Program:
-    header = Node.parse(bytes(data[8 : header_size(data, where)]), where)
+    size = int.from_bytes(data[:8], "little") + 8
+    if not 10 <= size <= len(data) or data[8] != ord("{"):
+        raise ProgramError(
+            f"{where}: expected a VTA program; this is another file, or a damaged one"
+        )
+    header = Node.parse(bytes(data[8:size]), where)
     if "__metadata__" not in header or "program" not in header["__metadata__"]:
         raise ProgramError(f"{where} is no VTA program")
     text = header["__metadata__"]["program"].string()

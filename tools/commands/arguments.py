@@ -115,6 +115,22 @@ Threads = Annotated[
     ),
 ]
 
+VtaFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="VTA code: a record (`.npz`), a program (`.vta`), its text or JSON, or the bits of instructions (`.bin`).",
+    ),
+]
+
+VtaConfig = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|FILE",
+        help="The hardware that instructions are for, a preset or a JSON file, where the file does not say.",
+    ),
+]
+
 
 def finish(action: Callable[[], None]) -> None:
     """Do the work of a command, and end with its exit code."""
