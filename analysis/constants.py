@@ -3,7 +3,7 @@
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from partita.dialects.relay import ConstantOp, OnnxNodeOp, RelayOp
+from partita.dialects.relay import CarriedOp, ConstantOp, RelayOp
 
 
 class ConstantValues:
@@ -23,7 +23,7 @@ class ConstantValues:
         """Classify the results of a new op; its operands have been seen before."""
         if isinstance(op, ConstantOp) or (
             isinstance(op, RelayOp)
-            and not isinstance(op, OnnxNodeOp)
+            and not isinstance(op, CarriedOp)
             and op.operands
             and all(operand in self._values for operand in op.operands)
         ):

@@ -6,7 +6,7 @@ from typing import cast, overload
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from partita.dialects.relay import OnnxNodeOp, RelayOp
+from partita.dialects.relay import OnnxGraphOp, OnnxNodeOp, RelayOp
 from partita.errors import InputError
 from partita.interpreters.byoc import BYOC
 from partita.interpreters.module import (
@@ -29,7 +29,7 @@ def _relay(
 
 
 TABLES: tuple[Mapping[type[Operation], Impl], ...] = (
-    dict.fromkeys((*RELAY, OnnxNodeOp), _relay),
+    dict.fromkeys((*RELAY, OnnxNodeOp, OnnxGraphOp), _relay),
     BYOC,
     TE,
     TIR,

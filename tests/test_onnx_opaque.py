@@ -12,8 +12,8 @@ from relay_cases import assert_close
 from xdsl.dialects.func import FuncOp
 
 import partita
-from partita.dialects.relay import OnnxNodeOp
-from partita.errors import ModelError
+from partita.dialects.relay import CarriedOp, OnnxGraphOp, OnnxNodeOp
+from partita.errors import CodegenError, ModelError
 from partita.frontends.onnx import import_onnx
 from partita.interpreters import interpret
 from partita.interpreters.scalar import Array
@@ -23,6 +23,7 @@ from partita.runtime.plan import TensorSpec
 from partita.targets.backend import Accept, CodegenContext
 from partita.targets.host import Host
 from partita.targets.onnxruntime import OnnxRuntime
+from partita.targets.onnxruntime.export import export
 
 MODELS: Mapping[str, tuple[int, str]] = {
     "several outputs": (
@@ -69,6 +70,61 @@ MODELS: Mapping[str, tuple[int, str]] = {
         18,
         "g (float[3,2,2] x, int64[1] i) => (float[2,2] y) { axes = Sub (i, i) y = ReduceSum <keepdims = 0> (x, axes) }",
     ),
+    "a subgraph that reads values from outside": (
+        17,
+        "g (bool c, float[3,4] x, float[4] w) => (float[3,4] y) { a = Relu (x) z = If (c) <"
+        "then_branch = t () => (float[3,4] p) { h = Add (a, w) p = Relu (h) }, "
+        "else_branch = e () => (float[3,4] q) { h = Neg (x) q = Add (h, a) }> y = Abs (z) }",
+    ),
+    "a subgraph in a subgraph": (
+        16,
+        "g (int64 n, bool c, float[3] x) => (float[3] y, float[5,3] s) <int64 five = {5}> { on = Equal (five, five)"
+        " y, s = Loop (five, on, x) <body = b (int64 i, bool go, float[3] a) => (bool more, float[3] d, float[3] e) "
+        "{ more = Identity (go) d = If (c) <then_branch = t () => (float[3] p) { p = Add (a, x) }, "
+        "else_branch = e () => (float[3] q) { f = Cast <to = 1> (i) q = Mul (a, f) }> e = Identity (d) }> }",
+    ),
+    "a subgraph of an older opset": (
+        11,
+        "g (float[3] s, float[5,3] x) => (float[3] y, float[5,1] z) { y, z = Scan <num_scan_inputs = 1, "
+        "body = b (float[3] a, float[3] e) => (float[3] d, float[1] o) "
+        "{ d = Add (a, e) o = ReduceSum <axes = [0]> (d) }> (s, x) }",
+    ),
+    "a subgraph that calls functions": (
+        17,
+        "g (bool c, float[3] x) => (float[3] y) { y = local.either (c, x) }"
+        '<domain: "local", opset_import: ["" : 17, "local" : 1]> either (c, x) => (y) { k = Relu (x) y = If (c) <'
+        "then_branch = t () => (p) { p = local.twice (k) }, else_branch = e () => (q) { q = Neg (x) }> }"
+        '<domain: "local", opset_import: ["" : 17]> twice (a) => (b) { b = Add (a, a) }',
+    ),
+    "a sequence": (
+        17,
+        "g (float[3] x, float[2] w) => (float[5] y) { s = SequenceConstruct (x, w) y = ConcatFromSequence <axis = 0> (s) }",
+    ),
+    "a sequence of which several tensors are taken": (
+        17,
+        "g (float[4,6] x) => (float[2,6] a, float[2,6] b) <int64 one = {1}, int64 zero = {0}, int64 two = {2}> "
+        "{ s = SplitToSequence <axis = 0> (x, two) c = SequenceAt (s, one) a = Relu (c) t = SequenceInsert (s, a) "
+        "b = SequenceAt (t, two) }",
+    ),
+    "a shape of which only the end is known": (
+        17,
+        "g (float[3,4] x) => (float[4] y) <int64[1] four = {4}> { i = NonZero (x) t = Transpose (i) z = GatherND (x, t) "
+        "r = Relu (z) n = Size (r) f = Cast <to = 1> (n) k = ReduceSum <keepdims = 0> (x) h = Add (f, k) "
+        "e = Expand (h, four) y = Abs (e) }",
+    ),
+    "strings between nodes": (
+        20,
+        'g (float[3] x) => (bool[3] y) <string[1] one = {"1"}> { s = Cast <to = 8> (x) y = RegexFullMatch '
+        '<pattern = "1|1.0"> (s) }',
+    ),
+    "an optional": (
+        18,
+        "g (float[3] x) => (bool y, float[3] z) { o = Optional (x) y = OptionalHasElement (o) z = OptionalGetElement (o) }",
+    ),
+    "elements that relay does not have": (
+        17,
+        "g (float[3] x) => (float[3] y) { b = Cast <to = 16> (x) y = Cast <to = 1> (b) }",
+    ),
     "two operators in a row": (
         17,
         "g (float[4,5] x) => (float[4,5] y) <int64 a = {1}> { z = CumSum (x, a) y = CumSum <reverse = 1> (z, a) }",
@@ -81,10 +137,10 @@ def parsed(opset: int, text: str) -> onnx.ModelProto:
     return onnx.parser.parse_model(f"<ir_version: 8, opset_import: [{domains}]> {text}")
 
 
-def carried(model: onnx.ModelProto, **shapes: Sequence[int]) -> list[OnnxNodeOp]:
+def carried(model: onnx.ModelProto, **shapes: Sequence[int]) -> list[CarriedOp]:
     module = import_onnx(model, shapes, opaque=True)
     module.verify()
-    return [op for op in module.walk() if isinstance(op, OnnxNodeOp)]
+    return [op for op in module.walk() if isinstance(op, CarriedOp)]
 
 
 def from_onnxruntime(
@@ -165,8 +221,10 @@ def test_supported_operators_are_converted() -> None:
 
 def test_unchanged_operators_keep_their_version() -> None:
     (op,) = carried(parsed(*MODELS["several outputs"]))
+    assert isinstance(op, OnnxNodeOp)
     assert op.version.value.data == 17
     (op,) = carried(parsed(*MODELS["an older opset"]))
+    assert isinstance(op, OnnxNodeOp)
     assert op.version.value.data == 20
 
 
@@ -199,15 +257,81 @@ def test_random_nodes_stay_apart() -> None:
     assert first.properties != second.properties
 
 
+def test_what_ops_share_is_computed_once() -> None:
+    """Each op holds all nodes from tensors to its tensor; a model that has several of them holds each node once."""
+    (function,) = import_onnx(
+        parsed(*MODELS["a sequence of which several tensors are taken"]), opaque=True
+    ).ops
+    assert isinstance(function, FuncOp)
+    assert sum(isinstance(op, OnnxGraphOp) for op in function.body.block.ops) == 2
+    nodes = [each.op_type for each in export(function).model.graph.node]
+    assert nodes.count("SplitToSequence") == 1
+
+
+def test_random_numbers_are_not_shared() -> None:
+    text = (
+        "g (bool c, float[3] x) => (float[3] y, float[3] z) { y = If (c) <then_branch = t () => (float[3] p) "
+        "{ p = RandomNormalLike (x) }, else_branch = e () => (float[3] q) { q = Neg (x) }> z = If (c) <then_branch = "
+        "t () => (float[3] p) { p = RandomNormalLike (x) }, else_branch = e () => (float[3] q) { q = Neg (x) }> }"
+    )
+    (function,) = import_onnx(parsed(17, text), opaque=True).ops
+    assert isinstance(function, FuncOp)
+    nodes = export(function).model.graph.node
+    assert [each.op_type for each in nodes] == ["If", "If"]
+
+
+def test_branch_that_is_known_to_be_taken_is_converted() -> None:
+    text = (
+        "g (float[3] x) => (float[3] y) <float[3] w = {1, 2, 3}> { n = Shape (x) three = Constant <value = int64[1] {3}> () "
+        "e = Equal (n, three) c = Squeeze (e) y = If (c) <then_branch = t () => (float[3] p) { h = Relu (x) p = Add (h, w) }, "
+        "else_branch = e () => (float[3] q) { q = com.acme.Blend (x) }> }"
+    )
+    model = parsed(17, text)
+    assert not carried(model)
+    result = interpret(
+        import_onnx(model, opaque=True), [np.array([-1, 0, 1], np.float32)]
+    )
+    assert_close(list(result), [np.array([1, 2, 4], np.float32)])
+
+
+def test_strings_that_are_given_as_constants() -> None:
+    text = (
+        'g (float[3] x) => (float[3] y) <string[1] pattern = {"1"}, string[2] kept = {"a", "b"}> { s = Cast <to = 8> (x) '
+        "j = StringConcat (s, pattern) c = Cast <to = 1> (j) y = Abs (c) }"
+    )
+    model = parsed(20, text)
+    inputs = {"x": np.array([1, 2, 3], np.float32)}
+    results = partita.compile(model, ["onnxruntime"]).run(inputs)
+    assert_close(list(results.values()), from_onnxruntime(model, inputs))
+
+
+def test_operators_that_nobody_has_are_found_when_code_is_made() -> None:
+    text = "g (float[4] x) => (float[4] y) { y = com.acme.Blend (x) }"
+    with pytest.raises(CodegenError, match=r"onnxruntime does not take it: .*Blend"):
+        partita.compile(parsed(17, text), ["onnxruntime"])
+
+
 ERRORS = {
-    "a subgraph": (
-        "g (bool c, float[3] x) => (float[] y) { [if] y = If (c) <then_branch = t () => (float[3] p) { p = Relu (x) }, "
-        "else_branch = e () => (float[3] q) { q = Abs (x) }> }",
-        "not supported: node if (If of domain ai.onnx); no target runs operators with subgraphs",
-    ),
     "a sequence": (
-        "g (float[3] x) => (float[] y) { [s] s = SequenceConstruct (x, x) y = ConcatFromSequence <axis = 0> (s) }",
-        "node s (SequenceConstruct): output s is a sequence, not a tensor",
+        "g (float[3] x) => (seq(float[3]) s) { [s] s = SequenceConstruct (x, x) }",
+        "node s (SequenceConstruct): expected output s as a tensor, got type sequence; compiled models return nothing else",
+    ),
+    "strings": (
+        "g (float[3] x) => (string[3] s) { [s] s = Cast <to = 8> (x) }",
+        "node s (Cast): expected output s of numeric or boolean elements, got string",
+    ),
+    "strings given": (
+        "g (string[3] s) => (float[3] y) { y = Cast <to = 1> (s) }",
+        "input s: expected numeric or boolean elements, got string",
+    ),
+    "a sequence given": (
+        "g (seq(float[3]) s) => (float[] y) { y = ConcatFromSequence <axis = 0> (s) }",
+        "input s: expected a tensor, got sequence",
+    ),
+    "random numbers of unknown shape": (
+        "g (float[3] x) => (float y) { i = NonZero (x) f = Cast <to = 1> (i) [r] r = RandomNormalLike (f) "
+        "y = ReduceSum <keepdims = 0> (r) }",
+        "node r (RandomNormalLike): the shape of output r is not known; if it is always the same, pass --shape r=…",
     ),
     "a dynamic shape": (
         "g (float[N,3] x) => (float[] y) <int64 a = {1}> { [c] y = CumSum (x, a) }",
@@ -219,7 +343,7 @@ ERRORS = {
     ),
     "a type that nobody knows": (
         "g (float[4] x) => (float[] y) { [b] z = com.acme.Blend (x) y = Relu (z) }",
-        "node b (Blend): the type of output z is not known; state it in the model's value_info",
+        "node Relu_1 (Relu): the shape of output y is not known; if it is always the same, pass --shape y=…",
     ),
     "operands that do not fit": (
         "g (float[1,3,8,8] x, float[4,2,3,3] w) => (float[] y) { [c] y = Conv (x, w) }",

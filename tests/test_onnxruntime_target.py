@@ -112,7 +112,7 @@ def test_every_op() -> None:
 
 
 def test_every_op_has_a_rule() -> None:
-    assert set(RULES) == {*relay.ALL_OPS, relay.OnnxNodeOp}
+    assert set(RULES) == {*relay.ALL_OPS, relay.OnnxNodeOp, relay.OnnxGraphOp}
 
 
 def test_rejection_names_operator_and_type() -> None:

@@ -15,11 +15,11 @@ from partita.dialects.partita import WeightAttr, inherit_origins
 from partita.dialects.relay import (
     BatchNormOp,
     BroadcastToOp,
+    CarriedOp,
     ConstantOp,
     ExpandDimsOp,
     FusionPattern,
     LayoutTransformOp,
-    OnnxNodeOp,
     RelayOp,
     ReshapeOp,
     SplitOp,
@@ -148,7 +148,7 @@ class Folder:
 
     def fold(self, op: RelayOp) -> bool:
         """Compute an op and take it out of its block, if possible; say whether it was."""
-        if isinstance(op, OnnxNodeOp) or not all(
+        if isinstance(op, CarriedOp) or not all(
             operand in self.known for operand in op.operands
         ):
             return False

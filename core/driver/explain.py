@@ -18,13 +18,10 @@ from partita.dialects.byoc import (
     external_modules,
 )
 from partita.dialects.partita import origin_of
-from partita.dialects.relay import ConstantOp, OnnxNodeOp
+from partita.dialects.relay import CarriedOp, ConstantOp
 from partita.driver.compile import Model, Shapes, partition
 from partita.targets import Backend, Host
 from partita.targets.registry import make_backends
-
-ONNX_DOMAIN = "ai.onnx"
-"""What the domain is called that ONNX writes as nothing."""
 
 
 @dataclass(frozen=True)
@@ -280,8 +277,8 @@ class _Survey:
 
 
 def _kind(op: Operation) -> str:
-    if isinstance(op, OnnxNodeOp):
-        return f"{op.domain.data or ONNX_DOMAIN}.{op.op_type.data}"
+    if isinstance(op, CarriedOp):
+        return ", ".join(op.operators)
     return op.name
 
 

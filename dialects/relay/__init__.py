@@ -20,7 +20,7 @@ Integer types say i8 … i64 for signed and ui8 … ui64 for unsigned elements, 
 | `norm` | `batch_norm`, `layer_norm`, `lrn` |
 | `layout`, `tensor` | what layouts are; ops that rearrange one tensor: `reshape`, `transpose`, `layout_transform`, … |
 | `indexing` | ops that pick, join and pad: `concatenate`, `split`, `strided_slice`, `gather`, `pad` |
-| `opaque` | `onnx_node`: operators of ONNX that relay does not model |
+| `opaque` | `onnx_node`, `onnx_graph`: operators of ONNX that relay does not model |
 | `canonicalize` | what is simpler and the same |
 """
 
@@ -74,7 +74,7 @@ from partita.dialects.relay.indexing import (
 )
 from partita.dialects.relay.nn import NN_OPS, Conv2dOp, DenseOp, MatmulOp
 from partita.dialects.relay.norm import NORM_OPS, BatchNormOp, LayerNormOp, LrnOp
-from partita.dialects.relay.opaque import OnnxNodeOp
+from partita.dialects.relay.opaque import CarriedOp, OnnxGraphOp, OnnxNodeOp
 from partita.dialects.relay.pool import POOL_OPS, AvgPool2dOp, MaxPool2dOp
 from partita.dialects.relay.reduction import (
     REDUCTION_OPS,
@@ -145,7 +145,7 @@ ALL_OPS: tuple[type[RelayOp], ...] = (
 )
 """All that relay says the meaning of."""
 
-Relay = Dialect("relay", [*ALL_OPS, OnnxNodeOp])
+Relay = Dialect("relay", [*ALL_OPS, OnnxNodeOp, OnnxGraphOp])
 
 __all__ = [
     "ALL_OPS",
@@ -166,6 +166,7 @@ __all__ = [
     "BitwiseOrOp",
     "BitwiseXorOp",
     "BroadcastToOp",
+    "CarriedOp",
     "CastOp",
     "CeilOp",
     "ClipOp",
@@ -213,6 +214,7 @@ __all__ = [
     "MultiplyOp",
     "NegativeOp",
     "NotEqualOp",
+    "OnnxGraphOp",
     "OnnxNodeOp",
     "PadOp",
     "PowerOp",

@@ -1,10 +1,12 @@
 """Operators of ONNX that relay does not model: carried as they are, for a target that runs ONNX."""
 
+from abc import abstractmethod
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import onnx
 from google.protobuf.message import DecodeError
+from onnx import helper
 from xdsl.dialects.builtin import (
     AnyTensorType,
     AnyTensorTypeConstr,
@@ -43,9 +45,45 @@ It has what `relay` needs as single operators (bitwise operators, padding that w
 pools, reductions of truth values), and every onnxruntime from 1.18 on runs it.
 """
 
+ONNX_DOMAIN = "ai.onnx"
+"""What the domain of ONNX's own operators is called, which is written as an empty string."""
+
+
+class CarriedOp(RelayOp):
+    """What is carried along as ONNX: it means what a run of it by onnxruntime gives."""
+
+    arguments = var_operand_def(AnyTensorTypeConstr)
+
+    instance = opt_prop_def(StringAttr)
+    """What tells an op that gives something else whenever it runs from others like it."""
+
+    produced = var_result_def(AnyTensorTypeConstr)
+    """Of the types that are stated: they are not inferred."""
+
+    traits = traits_def(Fusion(FusionPattern.OPAQUE))
+
+    @abstractmethod
+    def model(self) -> onnx.ModelProto:
+        """Return a model of nothing else: inputs are operands, outputs results, in order; their types are left out."""
+
+    @property
+    @abstractmethod
+    def operators(self) -> tuple[str, ...]:
+        """The operators that it applies, each once, with their domains."""
+
+    def _stated(self) -> tuple[AnyTensorType, ...]:
+        """Return the types of results; raise `VerifyException` for those that relay has no elements of."""
+        types = tuple(map(tensor_type, self.produced))
+        for each in types:
+            if each.element_type not in ELEMENTS.types:
+                raise VerifyException(
+                    f"expected results of {ELEMENTS.name} elements, got {each.element_type}"
+                )
+        return types
+
 
 @irdl_op_definition
-class OnnxNodeOp(RelayOp):
+class OnnxNodeOp(CarriedOp):
     """Apply an operator that relay does not model, as ONNX, or whoever defines its domain, says.
 
     ```mlir
@@ -54,9 +92,6 @@ class OnnxNodeOp(RelayOp):
     """
 
     name = "relay.onnx_node"
-
-    arguments = var_operand_def(AnyTensorTypeConstr)
-    """The inputs that are not left out."""
 
     op_type = prop_def(StringAttr)
 
@@ -74,14 +109,6 @@ class OnnxNodeOp(RelayOp):
 
     node_attributes = opt_prop_def(StringAttr)
     """The operator's attributes, as a `NodeProto` in base64."""
-
-    instance = opt_prop_def(StringAttr)
-    """What tells a node that gives something else whenever it runs from others like it."""
-
-    produced = var_result_def(AnyTensorTypeConstr)
-    """Of the types that are stated: they are not inferred."""
-
-    traits = traits_def(Fusion(FusionPattern.OPAQUE))
 
     assembly_format = "$arguments attr-dict `:` functional-type(operands, results)"
 
@@ -123,6 +150,18 @@ class OnnxNodeOp(RelayOp):
         made.output.extend(_placed(ints(self.outputs), outputs))
         return made
 
+    @property
+    def operators(self) -> tuple[str, ...]:
+        return (f"{self.domain.data or ONNX_DOMAIN}.{self.op_type.data}",)
+
+    def model(self) -> onnx.ModelProto:
+        inputs = [f"input{index}" for index in range(len(self.arguments))]
+        outputs = [f"output{index}" for index in range(len(self.produced))]
+        node = self.node(inputs, outputs)
+        return model_of(
+            [node], inputs, outputs, {self.domain.data: self.version.value.data}
+        )
+
     def infer(self) -> tuple[AnyTensorType, ...]:
         for name, places, what, count in (
             ("inputs", ints(self.inputs), "operands", len(self.arguments)),
@@ -142,13 +181,99 @@ class OnnxNodeOp(RelayOp):
             raise VerifyException(
                 "expected node_attributes of a NodeProto in base64"
             ) from None
-        types = tuple(map(tensor_type, self.produced))
-        for each in types:
-            if each.element_type not in ELEMENTS.types:
+        return self._stated()
+
+
+@irdl_op_definition
+class OnnxGraphOp(CarriedOp):
+    """Apply operators that relay does not model one after the other.
+
+    That is how values are carried that are no tensors of static shape and of elements that relay has: sequences,
+    strings, and what has another shape in every run. They stay between the nodes of one op. It is also how operators
+    are carried that hold graphs, such as `If`: what these read from outside are operands.
+
+    ```mlir
+    %y = relay.onnx_graph %x, %w {graph = "CAk6YQoeCgF4CgF3EgFzIhFTZXF1ZW5jZUNvbnN0cnVjdDoACikKAXMSAXkiEkNvbmNhdEZyb21TZXF1ZW5jZSoLCgRheGlzGACgAQI6ABIFZ3JhcGhaAwoBeFoDCgF3YgMKAXlCBAoAEBQ="} : (tensor<3xf32>, tensor<2xf32>) -> tensor<5xf32>
+    ```
+    """
+
+    name = "relay.onnx_graph"
+
+    graph = prop_def(StringAttr)
+    """A `ModelProto` in base64: its nodes, and which versions of operators they are of."""
+
+    assembly_format = "$arguments attr-dict `:` functional-type(operands, results)"
+
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        arguments: Sequence[SSAValue],
+        result_types: Sequence[AnyTensorType],
+        *,
+        instance: str | None = None,
+    ):
+        """Carry the nodes of a model: operands are its inputs, results its outputs."""
+        text = b64encode(model.SerializeToString(deterministic=True)).decode()
+        IRDLOperation.__init__(
+            self,
+            operands=(arguments,),
+            properties={
+                "graph": StringAttr(text),
+                "instance": None if instance is None else StringAttr(instance),
+            },
+            result_types=(result_types,),
+        )
+
+    def model(self) -> onnx.ModelProto:
+        made = onnx.ModelProto()
+        made.ParseFromString(b64decode(self.graph.data, validate=True))
+        return made
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        nodes = self.model().graph.node
+        return tuple(
+            dict.fromkeys(
+                f"{each.domain or ONNX_DOMAIN}.{each.op_type}" for each in nodes
+            )
+        )
+
+    def infer(self) -> tuple[AnyTensorType, ...]:
+        try:
+            graph = self.model().graph
+        except (ValueError, DecodeError):
+            raise VerifyException("expected graph of a ModelProto in base64") from None
+        for what, places, values in (
+            ("inputs", graph.input, self.arguments),
+            ("outputs", graph.output, self.produced),
+        ):
+            if len(places) != len(values):
+                values_are = "operands" if what == "inputs" else "results"
                 raise VerifyException(
-                    f"expected results of {ELEMENTS.name} elements, got {each.element_type}"
+                    f"expected a graph of {len(values)} {what}, one for each of the {values_are}, got {len(places)}"
                 )
-        return types
+        return self._stated()
+
+
+def model_of(
+    nodes: Iterable[onnx.NodeProto],
+    inputs: Iterable[str],
+    outputs: Iterable[str],
+    opsets: Mapping[str, int],
+) -> onnx.ModelProto:
+    """Return a model of nodes, whose inputs and outputs have names and no types."""
+    imports = [helper.make_opsetid(*each) for each in opsets.items()]
+    graph = helper.make_graph(
+        list(nodes),
+        "graph",
+        [onnx.ValueInfoProto(name=each) for each in inputs],
+        [onnx.ValueInfoProto(name=each) for each in outputs],
+    )
+    return helper.make_model(
+        graph,
+        opset_imports=imports,
+        ir_version=helper.find_min_ir_version_for(imports, ignore_unknown=True),
+    )
 
 
 def _placed(places: Sequence[int], names: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from partita.dialects.partita import ORIGIN
-from partita.dialects.relay import ConstantOp, OnnxNodeOp, RelayOp
+from partita.dialects.relay import CarriedOp, ConstantOp, RelayOp
 from partita.frontends.onnx.tensors import Array, dense_array, to_array
 from partita.interpreters import evaluate
 from partita.shapes import DYNAMIC, shape_of
@@ -73,7 +73,7 @@ class Builder:
 
     def append(self, op: RelayOp, origin: str) -> tuple[SSAValue, ...]:
         """Return the results of an op: constants if its operands are and it is small, else it joins the block."""
-        if not isinstance(op, OnnxNodeOp) and _foldable(op):
+        if not isinstance(op, CarriedOp) and _foldable(op):
             arrays = tuple(
                 value.owner.array()
                 for value in op.operands

@@ -1,12 +1,13 @@
 """Ops that are defined by other ops: functions of the model, and those of ONNX's own op schemas."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, cast
 
 import onnx
-from onnx import AttributeProto, defs
+from onnx import AttributeProto, defs, helper
 
-from partita.errors import ModelError
+from partita.analysis.onnx_scopes import nested, reads, renamed
 
 FunctionKey = tuple[str, str, str]
 """Domain, name, overload."""
@@ -62,12 +63,6 @@ def key_of(node: onnx.NodeProto) -> FunctionKey:
     return (domain_of(node.domain), node.op_type, node.overload)
 
 
-def has_subgraph(node: onnx.NodeProto) -> bool:
-    """Say whether a node has graphs as attributes."""
-    kinds = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
-    return any(each.type in kinds for each in node.attribute)
-
-
 def schema_function(
     node: onnx.NodeProto,
     opset: int,
@@ -115,32 +110,77 @@ def depends_on_types(node: onnx.NodeProto, opset: int) -> bool:
     )
 
 
+@dataclass(frozen=True)
+class Expansion:
+    """Nodes that take the place of one."""
+
+    nodes: tuple[onnx.NodeProto, ...]
+
+    opsets: Opsets
+
+
 def expand(
     node: onnx.NodeProto, function: onnx.FunctionProto, prefix: str
-) -> Iterator[onnx.NodeProto]:
+) -> Expansion:
     """Make the nodes of a call: formal names replaced by actual ones, inner names made unique by a prefix.
 
     An input that the call leaves out is left out in the body, an output likewise.
     """
     attributes = {each.name: each for each in function.attribute_proto}
     attributes.update({each.name: each for each in node.attribute})
-    names: dict[str, str] = {"": ""}
-    names.update(dict.fromkeys(function.input, ""))
+    names = dict.fromkeys(function.input, "")
     names.update(zip(function.input, node.input, strict=False))
     names.update(
         (formal, actual)
         for formal, actual in zip(function.output, node.output, strict=False)
         if actual
     )
-    for inner in function.node:
-        made = onnx.NodeProto()
-        made.CopyFrom(inner)
-        made.name = f"{prefix}{inner.name or inner.op_type}"
-        for field in (made.input, made.output):
-            field[:] = [names.get(name, f"{prefix}{name}") for name in field]
-        del made.attribute[:]
-        made.attribute.extend(_bound(inner.attribute, attributes))
-        yield made
+    body = tuple(placed(each, names, prefix) for each in function.node)
+    for each in body:
+        for inner in nested(each):
+            bound = list(_bound(inner.attribute, attributes))
+            del inner.attribute[:]
+            inner.attribute.extend(bound)
+    return Expansion(body, opsets_of(function.opset_import))
+
+
+def placed(
+    node: onnx.NodeProto, names: Mapping[str, str], prefix: str
+) -> onnx.NodeProto:
+    """Return a node under another name, with values renamed by `names`, and those that are not there by a prefix."""
+
+    def fresh(name: str) -> str:
+        return f"{prefix}{name}"
+
+    def outside(name: str) -> str:
+        return names[name] if name in names else fresh(name)
+
+    made = renamed(node, outside, fresh)
+    made.name = fresh(node.name or node.op_type)
+    return made
+
+
+def branch(node: onnx.NodeProto, taken: bool, prefix: str, opsets: Opsets) -> Expansion:
+    """Return the nodes of one branch of an `If`, in its place."""
+    wanted = "then_branch" if taken else "else_branch"
+    (graph,) = (each.g for each in node.attribute if each.name == wanted)
+    constants = [
+        helper.make_node("Constant", [], [each.name], value=each)
+        for each in graph.initializer
+    ]
+    results = [
+        helper.make_node("Identity", [inner.name], [name])
+        for inner, name in zip(graph.output, node.output, strict=False)
+        if name
+    ]
+    body = (*constants, *graph.node)
+    own = {name for each in body for name in each.output}
+    names = {name: name for each in body for name in reads(each) if name not in own}
+    names |= {each.name: each.name for each in graph.output if each.name not in own}
+    names |= {name: name for name in node.output}
+    return Expansion(
+        tuple(placed(each, names, prefix) for each in (*body, *results)), opsets
+    )
 
 
 def _bound(
@@ -148,10 +188,6 @@ def _bound(
 ) -> Iterator[AttributeProto]:
     """Replace references to the attributes of a call by their values; one that is not given is left out."""
     for attribute in own:
-        if attribute.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS):
-            raise ModelError(
-                f"a function has a subgraph as attribute {attribute.name}, which is not supported"
-            )
         if not attribute.ref_attr_name:
             yield attribute
         elif attribute.ref_attr_name in given:

@@ -10,13 +10,13 @@ from typing import cast
 import onnx
 from onnx import AttributeProto, defs
 
+from partita.analysis.onnx_scopes import reads
 from partita.errors import ModelError
 from partita.frontends.onnx.functions import (
     FunctionKey,
     Opsets,
     depends_on_types,
     domain_of,
-    has_subgraph,
     key_of,
     opsets_of,
     schema_function,
@@ -49,25 +49,16 @@ def check_supported(
     support: "Support",
     opaque: bool,
 ) -> None:
-    """Raise `ModelError` that lists all nodes whose ops have neither converter nor function.
-
-    With `opaque` those are carried along that have no subgraphs.
-    """
+    """Raise `ModelError` that lists nodes whose ops have neither converter nor function; with `opaque` none has to."""
     found: list[str] = []
-    nested = False
     for index, node in enumerate(model.graph.node):
-        missing = support.missing(node, opsets, label_of(node, index))
-        if missing and not (opaque and not has_subgraph(node)):
-            found.append(_described(label_of(node, index), node, missing))
-            nested |= has_subgraph(node)
-    if not found:
-        return
-    listed = "; ".join(found)
-    if nested:
-        raise ModelError(
-            f"not supported: {listed}; no target runs operators with subgraphs"
-        )
-    raise ModelError(f"not supported: {listed}; --target onnxruntime runs them")
+        label = label_of(node, index)
+        missing = support.missing(node, opsets, label)
+        if missing and not opaque:
+            found.append(_described(label, node, missing))
+    if found:
+        listed = "; ".join(found)
+        raise ModelError(f"not supported: {listed}; --target onnxruntime runs them")
 
 
 def _described(label: str, node: onnx.NodeProto, missing: Sequence[str]) -> str:
@@ -213,8 +204,8 @@ def ordered(graph: onnx.GraphProto, known: Iterable[str]) -> list[int]:
     users: list[list[int]] = [[] for _ in graph.node]
     sorted_already = True
     for index, node in enumerate(graph.node):
-        sources = {name for name in node.input if name and name not in given}
-        for name in sorted(sources):
+        sources = [name for name in reads(node) if name not in given]
+        for name in sources:
             if name not in definer:
                 raise ModelError(_undefined(name, label_of(node, index), node, graph))
             sorted_already &= definer[name] < index
@@ -278,7 +269,7 @@ def _cycle(
         path[at] = None
         at = next(
             definer[name]
-            for name in graph.node[at].input
+            for name in reads(graph.node[at])
             if name in definer and waiting[definer[name]]
         )
     steps = list(path)

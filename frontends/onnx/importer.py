@@ -20,17 +20,21 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from partita.analysis.onnx_scopes import reads
 from partita.dialects.partita import ENTRY, NAME
+from partita.dialects.relay.opaque import ONNX_OPSET
 from partita.errors import ModelError
-from partita.frontends.onnx.builder import Builder, Initializer
+from partita.frontends.onnx.builder import Builder, Initializer, array_of
 from partita.frontends.onnx.functions import (
+    Expansion,
     FunctionKey,
     Opsets,
+    branch,
     domain_of,
     expand,
     functions_of,
     key_of,
-    opsets_of,
+    placed,
     schema_function,
     schema_of,
 )
@@ -43,11 +47,20 @@ from partita.frontends.onnx.graph import (
     label_of,
     ordered,
 )
+from partita.frontends.onnx.inference import Stated
 from partita.frontends.onnx.node import Node, Operand
-from partita.frontends.onnx.opaque import Stated, UnknownShape, carry, renewed
+from partita.frontends.onnx.opaque import (
+    Carried,
+    Loose,
+    carry,
+    loose_constant,
+    renewed,
+    with_functions_inlined,
+)
 from partita.frontends.onnx.operators import CONVERTERS
 from partita.frontends.onnx.shapes import Shapes, input_types, way_out
 from partita.frontends.onnx.source import Source, read_source
+from partita.frontends.onnx.tensors import element_of_code, load_data, type_name
 from partita.shapes import DYNAMIC, dtype_of, element_of, shape_of
 
 
@@ -61,8 +74,8 @@ def import_onnx(
 
     `shapes` makes dynamic dimensions static: by the name of an input, or of a symbolic dimension
     (`{"N": (1,)}`). Other dimensions stay dynamic as far as ops can carry them. With `opaque`, operators that
-    are not supported become `relay.onnx_node`, which the target `onnxruntime` runs; they need static shapes, and
-    `shapes` may then name their results, too.
+    are not supported become `relay.onnx_node` or `relay.onnx_graph`, which the target `onnxruntime` runs; what they
+    read has to be of static shape, and `shapes` may then name their results, too.
     Raises `ModelError`, with one sentence, for a model that is broken or holds what is not supported.
     """
     return import_source(read_source(model), shapes or {}, opaque=opaque)
@@ -92,7 +105,9 @@ def _module(source: Source, shapes: Shapes, opaque: bool) -> ModuleOp:
     order = ordered(graph, [*initializers, *(each.name for each in inputs)])
     types = input_types(inputs, shapes, _result_names(graph) if opaque else ())
     block = Block(arg_types=types)
-    values: dict[str, Operand] = {"": None, **initializers}
+    values: dict[str, Carried] = {"": None, **initializers}
+    if opaque:
+        values |= _loose_initializers(source)
     for each, argument in zip(inputs, block.args, strict=True):
         values[each.name] = argument
         if SSAValue.is_valid_name(each.name):
@@ -143,7 +158,9 @@ def _result_names(graph: onnx.GraphProto) -> list[str]:
 def _read(graph: onnx.GraphProto) -> frozenset[str]:
     """Return the names of values that nodes read, or that the model returns."""
     returned = (each.name for each in graph.output)
-    return frozenset((*returned, *(name for node in graph.node for name in node.input)))
+    return frozenset(
+        (*returned, *(name for node in graph.node for name in reads(node)))
+    )
 
 
 def _stated_types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
@@ -164,6 +181,26 @@ def _initializers(source: Source) -> dict[str, Initializer]:
     return {
         name: Initializer(each, name, source.folder) for name, each in (*dense, *sparse)
     }
+
+
+def _loose_initializers(source: Source) -> dict[str, Loose]:
+    """Return the initializers of elements that relay does not have, such as strings."""
+    loose: dict[str, Loose] = {}
+    for each in source.model.graph.initializer:
+        if element_of_code(each.data_type) is not None:
+            continue
+        tensor = each
+        if each.data_location == onnx.TensorProto.EXTERNAL:
+            tensor = onnx.TensorProto()
+            tensor.CopyFrom(each)
+            load_data(tensor, source.folder, f"initializer {each.name}")
+        got = type_name(each.data_type)
+        loose[each.name] = loose_constant(
+            tensor,
+            each.name,
+            f"initializer {each.name}: expected numeric or boolean elements, got {got}",
+        )
+    return loose
 
 
 def _check_distinct(names: Sequence[str], what: str) -> None:
@@ -187,7 +224,7 @@ class _Conversion:
 
     functions: dict[FunctionKey, onnx.FunctionProto]
 
-    values: dict[str, Operand]
+    values: dict[str, Carried]
 
     builder: Builder
 
@@ -214,14 +251,9 @@ class _Conversion:
                 pending.pop()
                 continue
             each, inner = step
-            function = self._function(each, inner, label) or self._convert_one(
-                each, label, inner
-            )
-            if function is None:
-                continue
-            self.expansions += 1
-            body = expand(each, function, f"{label}/{self.expansions}/")
-            pending.append(zip(body, repeat(opsets_of(function.opset_import))))
+            expansion = self._expansion(each, inner, label)
+            if expansion is not None:
+                pending.append(zip(expansion.nodes, repeat(expansion.opsets)))
 
     def result(self, name: str) -> SSAValue:
         """Return an output of the graph."""
@@ -234,7 +266,38 @@ class _Conversion:
             raise ModelError(
                 f"output {name} is no input, no initializer, and no output of a node"
             )
+        if isinstance(value, Loose):
+            raise ModelError(value.why)
         return value.value if isinstance(value, Initializer) else value
+
+    def _expansion(
+        self, node: onnx.NodeProto, opsets: Opsets, label: str
+    ) -> Expansion | None:
+        """Convert a node, or carry it along, or return nodes to convert in its place."""
+        prefix = f"{label}/{self.expansions + 1}/"
+        function = self._function(node, opsets, label)
+        if function is not None:
+            expansion = expand(node, function, prefix)
+        elif (taken := self._branch_taken(node)) is not None:
+            expansion = branch(node, taken, prefix, opsets)
+        else:
+            expansion = self._convert_one(node, label, opsets, prefix)
+        if expansion is not None:
+            self.expansions += 1
+        return expansion
+
+    def _branch_taken(self, node: onnx.NodeProto) -> bool | None:
+        """Return the condition of an `If`, if it is known."""
+        if node.op_type != "If" or domain_of(node.domain) or not node.input:
+            return None
+        condition = self._carried(node.input[0], node)
+        if isinstance(condition, Initializer):
+            array = condition.array
+        elif isinstance(condition, SSAValue):
+            array = array_of(condition)
+        else:
+            return None
+        return bool(array) if array is not None and array.size == 1 else None
 
     def _function(
         self, node: onnx.NodeProto, opsets: Opsets, label: str
@@ -246,7 +309,9 @@ class _Conversion:
         domain = domain_of(node.domain)
         if (domain, node.op_type) in CONVERTERS:
             return None
-        if self.stated is not None and self.support.missing(node, opsets, label):
+        if self.stated is not None and (
+            self.support.missing(node, opsets, label) or self._reads_loose(node)
+        ):
             return None
         function = schema_function(
             node, opsets.get(domain, 0), lambda: self._types(node)
@@ -260,7 +325,16 @@ class _Conversion:
     def _types(self, node: onnx.NodeProto) -> list[onnx.TypeProto]:
         return [_type_proto(self._operand(name, node)) for name in node.input]
 
+    def _reads_loose(self, node: onnx.NodeProto) -> bool:
+        return any(isinstance(self.values.get(each), Loose) for each in node.input)
+
     def _operand(self, name: str, reader: onnx.NodeProto) -> Operand:
+        """Return a value that is a tensor."""
+        value = self._carried(name, reader)
+        assert not isinstance(value, Loose)
+        return value
+
+    def _carried(self, name: str, reader: onnx.NodeProto) -> Carried:
         """Return a value by name; raise `ModelError` if a converter could not make it."""
         if name in self.missing:
             raise ModelError(
@@ -274,11 +348,14 @@ class _Conversion:
         return self.values[name]
 
     def _convert_one(
-        self, proto: onnx.NodeProto, label: str, opsets: Opsets
-    ) -> onnx.FunctionProto | None:
-        """Convert a node, or carry it along, or return nodes to convert in its place."""
+        self, proto: onnx.NodeProto, label: str, opsets: Opsets, prefix: str
+    ) -> Expansion | None:
+        """Convert a node, or carry it along, or return nodes of a newer opset, with inner names of a prefix."""
         domain = domain_of(proto.domain)
         opset = opsets.get(domain, 0)
+        if self._reads_loose(proto):
+            node = Node(proto, label, opset, (), {}, self.builder, self.way_out)
+            return self._carry(node, opsets, prefix)
         operands = tuple(self._operand(name, proto) for name in proto.input)
         node = Node(proto, label, opset, operands, {}, self.builder, self.way_out)
         last = self.builder.block.last_op
@@ -290,26 +367,42 @@ class _Conversion:
                 raise
             self.builder.cut(last)
             try:
-                function = renewed(proto, opset, operands, label)
-                if function is not None:
-                    return function
-                results = carry(node, self.stated)
-            except UnknownShape:
-                raise
+                return self._carry(node, opsets, prefix)
             except ModelError as other:
                 known = (domain, proto.op_type) in CONVERTERS
                 raise (error if known else other) from None
-        for index, name in enumerate(proto.output):
+        self._define(node, results)
+        return None
+
+    def _carry(self, node: Node, opsets: Opsets, prefix: str) -> Expansion | None:
+        """Carry a node along, or return nodes of a newer opset, with inner names of a prefix."""
+        assert self.stated is not None
+        node.proto = proto = with_functions_inlined(
+            node.proto, node.label, opsets, self.functions
+        )
+        operands = {each: self._carried(each, proto) for each in reads(proto)}
+        nodes = renewed(proto, opsets, operands, node.label)
+        if nodes is None:
+            self._define(node, carry(node, opsets, operands, self.stated))
+            return None
+        names = {each: each for each in (*operands, *filter(None, proto.output))}
+        return Expansion(
+            tuple(placed(each, names, prefix) for each in nodes),
+            {**opsets, "": ONNX_OPSET},
+        )
+
+    def _define(self, node: Node, results: Sequence[SSAValue | Loose | None]) -> None:
+        """Give the outputs of a node their values."""
+        for index, name in enumerate(node.proto.output):
             if not name:
                 continue
             value = results[index] if index < len(results) else None
             if value is None:
                 self.missing[name] = (
-                    f"output {index + 1} of node {label} ({proto.op_type})"
+                    f"output {index + 1} of node {node.label} ({node.op_type})"
                 )
             else:
                 self.values[name] = value
-        return None
 
     def _check_outputs(
         self, proto: onnx.NodeProto, results: Sequence[SSAValue | None]

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, checker, external_data_helper, helper, numpy_helper
 
 from partita.errors import ModelError
 from partita.shapes import ElementType, Shape, element_type, has_element_type
@@ -119,6 +119,21 @@ def _external(
             f"{what}: cannot read external data from {path}: {error.strerror or error}"
         ) from None
     return np.asarray(mapped).reshape(shape).astype(dtype, copy=False)
+
+
+def load_data(tensor: onnx.TensorProto, folder: Path | None, what: str) -> None:
+    """Read the external data of a tensor, called `what` in errors, into it, whatever its elements are."""
+    if folder is None:
+        raise ModelError(
+            f"{what} is kept in another file; give the model as a path, so that the file can be found"
+        )
+    try:
+        external_data_helper.load_external_data_for_tensor(tensor, str(folder))
+    except (OSError, ValueError, RuntimeError, checker.ValidationError) as error:
+        reason = " ".join(str(error).split())
+        raise ModelError(f"{what}: cannot read external data: {reason}") from None
+    tensor.data_location = TensorProto.DEFAULT
+    del tensor.external_data[:]
 
 
 def dense_array(

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from partita.dialects.relay import OnnxNodeOp, RelayOp
+from partita.dialects.relay import CarriedOp, RelayOp
 from partita.interpreters.relay.elementwise import ELEMENTWISE, RelayImpl
 from partita.interpreters.relay.nn import NN
-from partita.interpreters.relay.opaque import run_node
+from partita.interpreters.relay.opaque import run_carried
 from partita.interpreters.relay.reduction import REDUCTIONS
 from partita.interpreters.relay.tensor import TENSORS
 from partita.shapes import dtype_of, element_of
@@ -33,8 +33,8 @@ def evaluate(op: RelayOp, arrays: Sequence[Array]) -> tuple[Array, ...]:
 
     Raises `WeightsError` for a constant whose weight is not loaded.
     """
-    if isinstance(op, OnnxNodeOp):
-        return run_node(op, arrays)
+    if isinstance(op, CarriedOp):
+        return run_carried(op, arrays)
     if any(array.dtype == _HALF for array in arrays):
         arrays = [
             array.astype(np.float32) if array.dtype == _HALF else array

@@ -9,7 +9,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.utils.target import Target
 
-from partita.dialects.relay import ConstantOp, RelayOp
+from partita.dialects.relay import CarriedOp, ConstantOp, OnnxNodeOp, RelayOp
 from partita.errors import OptionError, did_you_mean
 from partita.shapes import DYNAMIC, element_of, shape_of
 from partita.targets.backend import (
@@ -20,7 +20,7 @@ from partita.targets.backend import (
     Reject,
 )
 from partita.targets.onnxruntime.emit import OnnxTextTarget
-from partita.targets.onnxruntime.export import export
+from partita.targets.onnxruntime.export import check_loads, export
 from partita.targets.onnxruntime.kernels import stand_in
 from partita.targets.onnxruntime.rules import RULES
 from partita.targets.onnxruntime.rules.rule import Operator, type_of
@@ -46,7 +46,8 @@ class OnnxRuntime(ExternalBackend):
     """How many threads a region uses; 0 is one for each processor core that the process may use."""
 
     ops: tuple[str, ...] = ()
-    """The ops that it takes, such as `relay.onnx_node`; all that it can run if none are given."""
+    """The ops that it takes, such as `relay.onnx_node` for all that relay does not model; all that it can run if none
+    are given."""
 
     def __post_init__(self) -> None:
         known = sorted(op.name for op in RULES)
@@ -65,7 +66,8 @@ class OnnxRuntime(ExternalBackend):
         rule = RULES.get(type(op)) if isinstance(op, RelayOp) else None
         if rule is None:
             return Reject(f"{op.name} cannot be written in ONNX")
-        if self.ops and op.name not in self.ops and not isinstance(op, ConstantOp):
+        name = OnnxNodeOp.name if isinstance(op, CarriedOp) else op.name
+        if self.ops and name not in self.ops and not isinstance(op, ConstantOp):
             return Reject(f"{op.name} is not among the ops that this target may take")
         for each in (*op.operands, *op.results):
             if DYNAMIC in shape_of(each):
@@ -81,6 +83,10 @@ class OnnxRuntime(ExternalBackend):
 
     def codegen(self, function: FuncOp, context: CodegenContext) -> ExternalModule:
         exported = export(function)
+        if not self.providers and any(
+            isinstance(op, CarriedOp) for op in function.body.block.ops
+        ):
+            check_loads(exported)
         return ExternalModule(
             {MODEL: exported.model.SerializeToString(deterministic=True)},
             tuple(exported.weights.values()),

@@ -59,6 +59,28 @@ def export(function: FuncOp) -> ExportedModel:
     return ExportedModel(graph.model(name), graph.weights)
 
 
+def check_loads(exported: ExportedModel) -> None:
+    """Raise `CodegenError` if onnxruntime does not take a model: it may lack an operator, or an element type of one."""
+    import onnxruntime
+
+    settings = onnxruntime.SessionOptions()
+    settings.log_severity_level = 4
+    settings.intra_op_num_threads = 1
+    held = [
+        onnxruntime.OrtValue.ortvalue_from_numpy(each.content())
+        for each in exported.weights.values()
+    ]
+    if held:
+        settings.add_external_initializers(list(exported.weights), held)
+    try:
+        onnxruntime.InferenceSession(
+            exported.model.SerializeToString(), settings, ["CPUExecutionProvider"]
+        )
+    except Exception as error:  # onnxruntime raises a dozen types that share no base
+        reason = " ".join(str(error).split())
+        raise CodegenError(f"onnxruntime does not take it: {reason}") from None
+
+
 def _name(function: FuncOp, index: int) -> str | None:
     """Return what users call an argument."""
     if function.arg_attrs is None:

@@ -16,6 +16,7 @@ from onnx import (
     numpy_helper,
 )
 
+from partita.analysis.onnx_scopes import reads, renamed
 from partita.dialects.relay.opaque import ONNX_OPSET
 from partita.errors import CodegenError
 from partita.shapes import Shape
@@ -70,6 +71,7 @@ class Graph:
         self._weights: dict[str, Value] = {}
         self._domains = {"": ONNX_OPSET}
         self._versions: dict[tuple[str, int], None] = {}
+        self._known: dict[bytes, NodeProto] = {}
         self._taken: set[str] = set()
         self._made: set[str] = set()
 
@@ -213,6 +215,25 @@ class Graph:
         self._nodes.append(node)
         self._made.update(node.output)
 
+    def embed(self, node: NodeProto, names: dict[str, str], *, once: bool) -> None:
+        """Append a node of another graph; `names` are what its values are called here, to which its outputs are added.
+
+        What several ops carry along is computed once, unless it may be something else each time.
+        """
+        content = NodeProto()
+        content.CopyFrom(node)
+        content.name = ""
+        inputs = [names[each] for each in reads(node)]
+        content.input[:] = [each and names[each] for each in node.input]
+        key = content.SerializeToString(deterministic=True) + "\0".join(inputs).encode()
+        if once or key not in self._known:
+            for each in filter(None, node.output):
+                names[each] = self.name(each)
+            self._known[key] = made = renamed(node, names.__getitem__, self.name)
+            self.append(made)
+            return
+        names.update(zip(node.output, self._known[key].output, strict=True))
+
     def cast(self, value: Value, dtype: DType) -> Value:
         """Convert as C does; nothing is done to what is of the type."""
         if value.dtype == dtype:
@@ -228,7 +249,7 @@ class Graph:
         kept: list[NodeProto] = []
         for node in reversed(self._nodes):
             if not needed.isdisjoint(node.output):
-                needed.update(node.input)
+                needed.update(reads(node))
                 kept.append(node)
         self._nodes = kept[::-1]
         self._initializers = [

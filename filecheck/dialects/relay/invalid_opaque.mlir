@@ -29,3 +29,19 @@ func.func @elements(%x : tensor<4xf32>) {
   %y = relay.onnx_node %x {op_type = "Size", domain = "", version = 20 : i64, inputs = array<i64: 0>, outputs = array<i64: 0>} : (tensor<4xf32>) -> tensor<index>
   func.return
 }
+
+// -----
+
+func.func @graph(%x : tensor<4xf32>) {
+  // CHECK: expected graph of a ModelProto in base64
+  %y = relay.onnx_graph %x {graph = "If"} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @operands(%x : tensor<3xf32>) {
+  // CHECK: expected a graph of 1 inputs, one for each of the operands, got 2
+  %y = relay.onnx_graph %x {graph = "CAk6YQoeCgF4CgF3EgFzIhFTZXF1ZW5jZUNvbnN0cnVjdDoACikKAXMSAXkiEkNvbmNhdEZyb21TZXF1ZW5jZSoLCgRheGlzGACgAQI6ABIFZ3JhcGhaAwoBeFoDCgF3YgMKAXlCBAoAEBQ="} : (tensor<3xf32>) -> tensor<5xf32>
+  func.return
+}

@@ -40,3 +40,13 @@ func.func @carried(%x: tensor<3xf32>) -> tensor<3xf32> {
   %0 = relay.onnx_node %x {op_type = "Gelu", domain = "com.microsoft", version = 1 : i64, inputs = array<i64: 0>, outputs = array<i64: 0>} : (tensor<3xf32>) -> tensor<3xf32>
   func.return %0 : tensor<3xf32>
 }
+
+// Operators that are carried along together are nodes again; what two ops both begin with is there once.
+// CHECK-LABEL: sequences (float[3] x, float[2] w)
+// CHECK:       s = SequenceConstruct (x, w)
+// CHECK-NOT:   = SequenceConstruct
+func.func @sequences(%x : tensor<3xf32>, %w : tensor<2xf32>) -> (tensor<5xf32>, tensor<5xf32>) {
+  %0 = relay.onnx_graph %x, %w {graph = "CAk6YQoeCgF4CgF3EgFzIhFTZXF1ZW5jZUNvbnN0cnVjdDoACikKAXMSAXkiEkNvbmNhdEZyb21TZXF1ZW5jZSoLCgRheGlzGACgAQI6ABIFZ3JhcGhaAwoBeFoDCgF3YgMKAXlCBAoAEBQ="} : (tensor<3xf32>, tensor<2xf32>) -> tensor<5xf32>
+  %1 = relay.onnx_graph %x, %w {graph = "CAk6YQoeCgF4CgF3EgFzIhFTZXF1ZW5jZUNvbnN0cnVjdDoACikKAXMSAXkiEkNvbmNhdEZyb21TZXF1ZW5jZSoLCgRheGlzGACgAQI6ABIFZ3JhcGhaAwoBeFoDCgF3YgMKAXlCBAoAEBQ="} : (tensor<3xf32>, tensor<2xf32>) -> tensor<5xf32>
+  func.return %0, %1 : tensor<5xf32>, tensor<5xf32>
+}
