@@ -13,7 +13,7 @@ from itertools import product
 from math import prod
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import MemRefType, TensorType
 from xdsl.dialects.memref import AllocOp, CopyOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -23,6 +23,7 @@ from partita.dialects import relay
 from partita.dialects.partita import WeightAttr
 from partita.dialects.tir import (
     BlockOp,
+    CallOp,
     ConstantOp,
     ForOp,
     LoadOp,
@@ -65,6 +66,8 @@ class Machine:
                     self.block(op)
                 case AllocOp(memref=memref):
                     self.buffers[memref] = garbage(memref.type)
+                case CallOp():
+                    self.call(op)
                 case CopyOp(source=source, destination=destination):
                     self.buffer(destination)[...] = self.buffer(source)
                 case _:
@@ -95,6 +98,24 @@ class Machine:
             for each, value in zip(serial, values, strict=True):
                 self.indices[each.variable] = np.asarray(value)
             self.block(block)
+
+    def call(self, call: CallOp) -> None:
+        """Run an intrinsic on tiles of buffers, which it changes in place."""
+        function = self.interpreter.function(call.callee)
+        indices = tuple(call.indices)
+        arguments: list[Array] = []
+        for (buffer, begin, sizes), argument in zip(
+            call.tiles, function.args, strict=True
+        ):
+            where = tuple(
+                slice(int(start), int(start) + size)
+                for start, size in zip(self._affine(begin, indices), sizes, strict=True)
+            )
+            type = argument.type
+            assert isinstance(type, MemRefType)
+            # Sizes of 1 come and go without a copy.
+            arguments.append(self.buffer(buffer)[where].reshape(type.get_shape()))
+        self.interpreter.call(function, arguments)
 
     def _set(self, loops: Sequence[ForOp], grid: Indices) -> None:
         for loop, values in zip(loops, grid, strict=True):
@@ -261,6 +282,7 @@ def _constant(
 TIR: Mapping[type[Operation], Impl] = {
     AllocOp: _alloc,
     BlockOp: _run,
+    CallOp: _run,
     ConstantOp: _constant,
     CopyOp: _copy,
     ForOp: _run,

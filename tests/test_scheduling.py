@@ -14,13 +14,13 @@ from xdsl.parser import Parser
 
 from partita.analysis.affine import as_expr, linear_form
 from partita.analysis.loop_nests import blocks_in, loads_of, loops_around
+from partita.analysis.memory_scopes import alive_together, total_bytes
 from partita.analysis.regions import Space
 from partita.analysis.verification import verify
 from partita.dialects import ALL_DIALECTS
 from partita.dialects.tir import LoadOp
 from partita.transforms.apply_schedules import ApplySchedulesPass
 from partita.transforms.lower_te_to_tir import LowerTeToTirPass
-from partita.transforms.scheduling.compact import local_bytes
 from partita.transforms.scheduling.inline import compute_inline
 from partita.transforms.scheduling.reorder import reorder
 from partita.transforms.scheduling.state import State
@@ -96,8 +96,10 @@ def test_whole_tiles_have_no_guard(name: str) -> None:
 
 
 def test_local_buffers_are_counted() -> None:
-    assert local_bytes(scheduled("softmax")) == 4 * (1 + 112 + 1)
-    assert local_bytes(scheduled("chain")) == 0
+    assert total_bytes(
+        alive_together(scheduled("softmax").body.block, "local")
+    ) == 4 * (1 + 112 + 1)
+    assert total_bytes(alive_together(scheduled("chain").body.block, "local")) == 0
 
 
 def test_inlining_a_chain_of_diamonds_stays_linear() -> None:

@@ -18,6 +18,7 @@ from partita.transforms.fold_constants import FoldConstantsPass
 from partita.transforms.fold_padding import FoldPaddingPass
 from partita.transforms.fold_scale_axis import FoldScaleAxisPass
 from partita.transforms.fuse_ops import FuseOpsPass
+from partita.transforms.inline_intrinsics import InlineIntrinsicsPass
 from partita.transforms.lower_relay_to_te import LowerRelayToTePass
 from partita.transforms.lower_te_to_tir import LowerTeToTirPass
 from partita.transforms.matmul_to_dense import MatmulToDensePass
@@ -48,6 +49,7 @@ LOWER: tuple[ModulePass, ...] = (
     LowerTeToTirPass(),
     ScheduleCPass(),
     ApplySchedulesPass(),
+    InlineIntrinsicsPass(),
     SplitStagesPass(),
     PlanMemoryPass(),
 )

@@ -27,6 +27,7 @@ from partita.targets.host.native import Compiler, ObjectCache
 from partita.targets.host.schedule_host import ScheduleHostPass
 from partita.transforms.apply_schedules import ApplySchedulesPass
 from partita.transforms.fuse_ops import FuseOpsPass
+from partita.transforms.inline_intrinsics import InlineIntrinsicsPass
 from partita.transforms.loop_rules.tiles import Registers
 from partita.transforms.lower_relay_to_te import Computes, LowerRelayToTePass
 from partita.transforms.lower_te_to_tir import LowerTeToTirPass
@@ -71,6 +72,7 @@ class Host(KernelBackend):
             LowerTeToTirPass(),
             ScheduleHostPass(registers.bits, registers.accumulators),
             ApplySchedulesPass(),
+            InlineIntrinsicsPass(),
             SplitStagesPass(),
             PlanMemoryPass(),
         )

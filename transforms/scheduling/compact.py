@@ -1,22 +1,20 @@
-"""Shrink local buffers to what is alive at a time, and lay them out as they are written.
+"""Shrink buffers in memory scopes to what is alive at a time, and lay out local ones as they are written.
 
-A local buffer moves into the innermost loop that holds all its accesses; loops that
+A buffer moves into the innermost loop that holds all its accesses; loops that
 run without being loops, vectorized and unrolled ones, do not count. There it keeps only
-the region that one iteration touches. Each dimension falls apart into the loops that
+the region that one iteration touches. In local scope each dimension falls apart into the loops that
 write it, and these are put in the order of the loops, the vectorized one last, so that
 lanes are neighbours in memory: `acc[k, x]` written by `x`, `kv`, `ki` becomes
 `acc[x, kv * 16 + ki]`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import prod
 
-from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.memref import AllocOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from partita.analysis.affine import (
@@ -34,6 +32,7 @@ from partita.analysis.loop_nests import (
     loops_around,
     writers_of,
 )
+from partita.analysis.memory_scopes import GLOBAL, scope_of
 from partita.analysis.regions import Space, Span, hull_of
 from partita.dialects.tir import (
     LOCAL,
@@ -46,32 +45,7 @@ from partita.dialects.tir import (
 )
 from partita.transforms.scheduling.decompose import loops_of
 from partita.transforms.scheduling.indices import drop_otherwise, set_access
-from partita.transforms.scheduling.state import ScheduleError, State
-
-MAX_LOCAL_BYTES = 256 * 1024
-"""What local buffers of a kernel may take together: they live on a thread's stack."""
-
-
-def bytes_of(type: MemRefType[Attribute]) -> int:
-    """Return the size of a buffer."""
-    element = type.element_type
-    assert isinstance(element, FixedBitwidthType)
-    return element.size * prod(type.get_shape())
-
-
-def local_buffers(function: FuncOp) -> list[AllocOp]:
-    """Return the allocations in local scope, in program order."""
-    return [
-        op
-        for op in function.walk()
-        if isinstance(op, AllocOp) and buffer_type(op.memref).memory_space == LOCAL
-    ]
-
-
-def local_bytes(function: FuncOp) -> int:
-    """Return how much of a thread's stack a kernel's local buffers take."""
-    return sum(bytes_of(buffer_type(op.memref)) for op in local_buffers(function))
-
+from partita.transforms.scheduling.state import State
 
 NO_LOOPS = (LoopKind.VECTORIZED, LoopKind.UNROLLED)
 """Kinds of loops that are none when they run."""
@@ -96,16 +70,10 @@ class Digit:
 
 
 def compact(state: State) -> None:
-    """Move and shrink all local buffers."""
-    for alloc in local_buffers(state.function):
-        if alloc.parent_block() is state.function.body.block:
-            _compact(alloc)
-    size = local_bytes(state.function)
-    if size > MAX_LOCAL_BYTES:
-        raise ScheduleError(
-            f"expected local buffers of at most {MAX_LOCAL_BYTES} bytes, got {size}",
-            state.function,
-        )
+    """Move and shrink all buffers that are not in global scope."""
+    for op in tuple(state.function.body.block.ops):
+        if isinstance(op, AllocOp) and scope_of(op) != GLOBAL:
+            _compact(state, op)
 
 
 def _home(buffer: SSAValue) -> ForOp | None:
@@ -128,7 +96,7 @@ def _home(buffer: SSAValue) -> ForOp | None:
     return home
 
 
-def _compact(alloc: AllocOp) -> None:
+def _compact(state: State, alloc: AllocOp) -> None:
     accesses = accesses_of(alloc.memref)
     if not accesses:
         return
@@ -141,7 +109,7 @@ def _compact(alloc: AllocOp) -> None:
     inner = set(range(len(space.values))) - outer
     shape = buffer_type(alloc.memref).get_shape()
     spans = [
-        _touched(dim, extent, positions, space, inner)
+        _touched(dim, extent, positions, space, inner, state.unpadded)
         for dim, extent in enumerate(shape)
     ]
     digits = _layout(alloc.memref, spans, space, outer)
@@ -169,14 +137,19 @@ def _touched(
     positions: dict[Access, tuple[Sum | None, ...]],
     space: Space,
     inner: set[int],
+    inside: Container[BlockOp | None],
 ) -> Span | None:
-    """Return what accesses touch of a dimension, `None` where it must stay as it is."""
+    """Return what accesses touch of a dimension, `None` where it must stay as it is; some blocks read inside only."""
     found = [position[dim] for position in positions.values()]
     for access, position in positions.items():
         index = position[dim]
         if index is None:
             return None
-        if isinstance(access, LoadOp) and access.otherwise is not None:
+        if (
+            isinstance(access, LoadOp)
+            and access.otherwise is not None
+            and block_of(access) not in inside
+        ):
             low, high = space.bounds(index)
             if low < 0 or high >= extent:
                 return None
@@ -236,7 +209,7 @@ def _layout(
         if each.size == 1:
             continue
         strides = _strides(position[dim], each.size, space, outer)
-        if strides is None:
+        if strides is None or buffer_type(buffer).memory_space != LOCAL:
             digits.append(Digit(dim, 1, each.size, -1, True))
             continue
         above = None

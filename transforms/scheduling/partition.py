@@ -2,12 +2,13 @@
 
 A guard `27 - 4 * o - i` of a nest `o` in 7, `i` in 4 holds for all `i` while `o` is
 below 6. If the split asked for it, `o` is cut there: whole tiles come first, without
-guard, then what is left, whose `i` loop just ends earlier.
+guard, then what is left, whose `i` loop just ends earlier. Where a guard is of several
+loops on both sides, as for padding, each iteration that is not whole becomes a case of its own.
 """
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir.affine import AffineExpr
 
 from partita.analysis.affine import DIM, Atom, Sum, dimensions_of
@@ -16,10 +17,16 @@ from partita.analysis.regions import Space
 from partita.dialects.access import INDEX, Interval
 from partita.dialects.tir import BlockOp, ForOp
 from partita.transforms.scheduling.indices import substitute
-from partita.transforms.scheduling.state import State, remove
+from partita.transforms.scheduling.state import State, mark, remove
 
 PEEL = "sched.peel"
 """Marks loops to be cut, so that copies of them are cut too."""
+
+CASES = "sched.cases"
+"""Marks loops that are cut too, of which each iteration that is not whole becomes a part of its own."""
+
+TENSORIZE = "sched.tensorize"
+"""Marks what is to be replaced by an intrinsic, in the end, with its name."""
 
 
 @dataclass
@@ -39,9 +46,9 @@ class Labels:
     def __init__(self, used: set[str]):
         self.used = used
 
-    def tail_of(self, label: str) -> str:
-        """Return a new label for what is cut off a block."""
-        stem = label if label.endswith("_tail") else f"{label}_tail"
+    def copy_of(self, label: str, suffix: str = "tail") -> str:
+        """Return a new label for a copy of a block."""
+        stem = label if label.endswith(f"_{suffix}") else f"{label}_{suffix}"
         new, count = stem, 1
         while new in self.used:
             count += 1
@@ -54,23 +61,24 @@ def partition(state: State) -> None:
     """Cut loops that are to be peeled; shorten all; remove loops of one iteration."""
     for loop in state.peeled:
         if state.holds(loop):
-            loop.attributes[PEEL] = UnitAttr()
+            mark(loop, PEEL)
     labels = Labels(state.labels())
     # A stack, as cutting a loop puts new ones in its place.
     pending = [op for op in state.function.body.block.ops if isinstance(op, ForOp)]
     while pending:
         for loop in _cut(pending.pop(), labels):
             if loop.extent == 1:
-                pending.extend(_unwrapped(loop))
+                pending.extend(unwrapped(loop))
             else:
                 loop.attributes.pop(PEEL, None)
+                loop.attributes.pop(CASES, None)
                 pending.extend(
                     op for op in loop.body.block.ops if isinstance(op, ForOp)
                 )
 
 
-def _unwrapped(loop: ForOp) -> list[ForOp]:
-    """Replace a loop of one iteration by its body; return the loops there."""
+def unwrapped(loop: ForOp) -> list[ForOp]:
+    """Replace a loop of one iteration by its body, which keeps notes on the loop; return the loops there."""
     value = AffineExpr.constant(loop.lower.value.data)
     ops = tuple(loop.body.block.ops)
     substitute(loop.variable, value, ())
@@ -79,6 +87,8 @@ def _unwrapped(loop: ForOp) -> list[ForOp]:
     for op in ops:
         op.detach()
         parent.insert_op_before(op, loop)
+        if TENSORIZE in loop.attributes:
+            op.attributes[TENSORIZE] = loop.attributes[TENSORIZE]
     loop.detach()
     loop.erase()
     return [op for op in ops if isinstance(op, ForOp)]
@@ -95,8 +105,14 @@ def _cut(loop: ForOp, labels: Labels) -> list[ForOp]:
     parts = [(first, last)]
     low, high = max(first, cut.whole[0]), min(last, cut.whole[1])
     main = 0
-    if PEEL in loop.attributes and low <= high:
-        parts = [(first, low - 1), (low, high), (high + 1, last)]
+    cases = CASES in loop.attributes
+    if low > high:
+        parts = _singles(first, last) if cases else parts
+    elif cases or PEEL in loop.attributes:
+        before, after = [(first, low - 1)], [(high + 1, last)]
+        if cases:
+            before, after = _singles(first, low - 1), _singles(high + 1, last)
+        parts = [*before, (low, high), *after]
         parts = [part for part in parts if part[0] <= part[1]]
         main = parts.index((low, high))
     copies = [loop if i == main else loop.clone() for i in range(len(parts))]
@@ -107,15 +123,20 @@ def _cut(loop: ForOp, labels: Labels) -> list[ForOp]:
     for copy in reversed(copies[main + 1 :]):
         parent.insert_op_after(copy, loop)
     for copy, (low, high) in zip(copies, parts, strict=True):
-        _restrict(copy, low, high)
+        restrict(copy, low, high)
         if copy is not loop:
             for block in blocks_in(copy):
-                block.properties["label"] = StringAttr(labels.tail_of(block.label.data))
+                block.properties["label"] = StringAttr(labels.copy_of(block.label.data))
                 _drop_init(block)
     return copies
 
 
-def _restrict(loop: ForOp, first: int, last: int) -> None:
+def _singles(first: int, last: int) -> list[Interval]:
+    """Return each value as an interval."""
+    return [(value, value) for value in range(first, last + 1)]
+
+
+def restrict(loop: ForOp, first: int, last: int) -> None:
     """Let a loop run from `first` to `last`, counting from 0."""
     if (first, last + 1) == (0, loop.upper.value.data) and not loop.lower.value.data:
         return

@@ -1,13 +1,15 @@
 """The kernel that is being scheduled, and what is to be done once all steps are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from partita.analysis.loop_nests import blocks_in
-from partita.dialects.tir import BlockOp, ForOp, LoopKind
+from partita.analysis.memory_scopes import GLOBAL, capacities
+from partita.dialects.tir import INTRINSIC, BlockOp, ForOp, LoopKind
 from partita.errors import did_you_mean
 
 
@@ -29,6 +31,25 @@ class State:
     peeled: set[ForOp] = field(default_factory=set[ForOp])
     """Loops to be cut, in the end, where guards change from true to false."""
 
+    unpadded: set[BlockOp] = field(default_factory=set[BlockOp])
+    """Blocks that are not to run, in the end, where they read padding."""
+
+    intrinsics: Mapping[str, FuncOp] = field(init=False)
+    """Instructions that the module states, by name."""
+
+    capacities: Mapping[str, int] = field(init=False)
+    """Bytes of each memory scope that the module states, and of the stack."""
+
+    def __post_init__(self) -> None:
+        module = self.function.parent_op()
+        ops = () if module is None else module.regions[0].block.ops
+        self.intrinsics = {
+            op.sym_name.data: op
+            for op in ops
+            if isinstance(op, FuncOp) and INTRINSIC in op.attributes
+        }
+        self.capacities = capacities(ops)
+
     def block(self, label: str) -> BlockOp:
         """Return the block of a label."""
         found = {block.label.data: block for block in blocks_in(self.function)}
@@ -39,6 +60,17 @@ class State:
                 else "no such block" + near
             )
         return found[label]
+
+    def check_scope(self, scope: str) -> None:
+        """Raise `ScheduleError` unless the module states a memory scope."""
+        if scope != GLOBAL and scope not in self.capacities:
+            raise ScheduleError(
+                f'no memory scope "{scope}"'
+                + (
+                    did_you_mean(scope, self.capacities)
+                    or "; there is " + ", ".join((GLOBAL, *self.capacities))
+                )
+            )
 
     def labels(self) -> set[str]:
         """Return the labels in use."""
@@ -64,10 +96,13 @@ def name_of(op: Operation) -> str:
 
 
 def require_serial(*loops: ForOp) -> None:
-    """Raise `ScheduleError` if a loop has a kind already, which splitting or fusing would spread."""
+    """Raise `ScheduleError` if a loop has a kind or a note already, which splitting or fusing would spread or lose."""
     for loop in loops:
         if loop.loop_kind is not LoopKind.SERIAL:
             raise ScheduleError(f"{name_of(loop)} is {loop.loop_kind} already")
+        if loop.attributes:
+            noted = ", ".join(loop.attributes)
+            raise ScheduleError(f"{name_of(loop)} has {noted} already")
 
 
 def only_child(loop: ForOp) -> Operation | None:
@@ -108,6 +143,11 @@ def loop_before(op: Operation, extent: int, name: str | None) -> ForOp:
     assert parent is not None
     parent.insert_op_before(loop, op)
     return loop
+
+
+def mark(loop: ForOp, name: str) -> None:
+    """Note something on a loop that copies of it keep, until the schedule is done."""
+    loop.attributes[name] = UnitAttr()
 
 
 def remove(op: Operation) -> None:
