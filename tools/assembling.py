@@ -57,10 +57,8 @@ def assemble_file(request: AsmRequest) -> None:
     check_writable(output)
     with telling_warnings():
         source = read_source(request.source)
-    if source.is_stream:
-        done = _assemble_stream(source, request)
-    else:
-        done = _assemble_program(source, request)
+    assemble = _assemble_stream if source.is_stream else _assemble_program
+    done = assemble(source, request)
     print(json.dumps(asdict(done), indent=1) if request.json else done)
 
 
