@@ -1,7 +1,6 @@
 """`partita simulate`: what a VTA program computes, and where its cycles go. Nothing here needs a compiler."""
 
 import json
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +11,9 @@ import numpy as np
 from partita.errors import OptionError, PartitaError, did_you_mean
 from partita.runtime.plan import TensorSpec
 from partita.runtime.vta.buffers import Bytes
-from partita.runtime.vta.config import HardwareConfig
-from partita.runtime.vta.cycles import Account, CycleReport, time_program
+from partita.runtime.vta.cycles import Account, CycleReport, time_program, time_stream
 from partita.runtime.vta.devices import SIMULATOR, Device, Simulator, open_device
 from partita.runtime.vta.program import Program
-from partita.runtime.vta.records import Record
 from partita.runtime.vta.simulator import OrderName
 from partita.runtime.vta.stalls import CAUSES, Cause
 from partita.runtime.vta.trace import trace_of
@@ -25,6 +22,7 @@ from partita.tools.outputs import check_writable, write_text
 from partita.tools.running import inputs_of
 from partita.tools.tables import size, table
 from partita.tools.timeline import check_timeline, write_timeline
+from partita.tools.vta_files import VtaCode, read_vta_code
 
 
 class WrongMemoryError(PartitaError):
@@ -35,7 +33,7 @@ class WrongMemoryError(PartitaError):
 class SimulateRequest:
     """What the command line asks for; see `partita simulate --help`."""
 
-    program: Path
+    file: Path
     config: str | None = None
     inputs: Sequence[str] = ()
     random_inputs: int = 0
@@ -72,12 +70,12 @@ def simulate_file(request: SimulateRequest) -> None:
     if request.timeline is not None:
         check_timeline(request.timeline)
     device = _device(request)
-    program, after = read_program(request.program, request.config)
+    code = read_vta_code(request.file, request.config)
     check = None
     if not request.timing_only:
-        check = _execute(program, device, request, after)
-    report = time_program(program)
-    name = request.program.name
+        check = _execute(code, device, request)
+    report = _time(code)
+    name = request.file.name
     if request.trace is not None:
         write_text(request.trace, trace_of(report, name).text())
     if request.timeline is not None:
@@ -93,27 +91,26 @@ def simulate_file(request: SimulateRequest) -> None:
 
 
 def _execute(
-    program: Program, device: Device, request: SimulateRequest, after: Bytes | None
+    code: VtaCode, device: Device, request: SimulateRequest
 ) -> MemoryCheck | None:
-    """Run a program, write its outputs, and compare memory with what is known of it."""
+    """Run a program, write its outputs, and compare memory with what its record says, if it has one that does."""
+    program = code.program
+    if program is None:
+        raise OptionError(
+            f"{request.file} is a stream without its data; set --timing-only"
+        )
     memory = _memory(program, request)
     device.run(program, memory)
     if request.output is not None:
         write_npz(request.output, program.outputs(memory))
+    after = None if code.record is None else code.record.after
     return None if after is None else _compare(program, memory, after)
 
 
-def read_program(path: Path, config: str | None) -> tuple[Program, Bytes | None]:
-    """Read a program or a record, and what memory holds after it, where that is known."""
-    if not zipfile.is_zipfile(path):
-        if config is not None:
-            raise OptionError(
-                "expected --config with a record only: a program has its own"
-            )
-        return Program.load(path), None
-    hardware = None if config is None else HardwareConfig.load(config)
-    record = Record.read(path, hardware)
-    return Program.of_record(record), record.after
+def _time(code: VtaCode) -> CycleReport:
+    if code.program is None:
+        return time_stream(code.stream, code.config)
+    return time_program(code.program)
 
 
 def _device(request: SimulateRequest) -> Device:
@@ -172,7 +169,7 @@ def _data(
             "first": check.where or None,
         }
     return {
-        "program": str(request.program),
+        "file": str(request.file),
         "executed_on": None if request.timing_only else request.device,
         "memory": memory,
         **report.to_json(),
@@ -194,7 +191,7 @@ def _summary(
 ) -> str:
     total, launches = report.total, len(report.launches)
     text = (
-        f"{request.program.name}: {total.instructions} instruction{'s'[: total.instructions != 1]}, "
+        f"{request.file.name}: {total.instructions} instruction{'s'[: total.instructions != 1]}, "
         f"{launches} launch{'es'[: 2 * (launches != 1)]}, {report.cycles} cycles"
     )
     if request.timing_only:

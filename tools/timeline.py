@@ -17,9 +17,8 @@ from partita.errors import OptionError
 from partita.runtime.files import replacing
 from partita.runtime.vta.cycles import CycleReport
 from partita.runtime.vta.isa import Module
-from partita.runtime.vta.naming import kinds
 from partita.runtime.vta.stalls import previous_ends
-from partita.runtime.vta.trace import launch_starts
+from partita.runtime.vta.trace import kinds, launch_starts
 from partita.tools.extras import need
 
 DATELESS: Mapping[str, Mapping[str, None]] = {
@@ -39,16 +38,16 @@ WIDTH, ROW = 14.0, 0.9
 """Of the picture and of a track in it, in inches."""
 
 COLOURS: Mapping[str, str] = {
-    "GEMM": "#1b7837",
-    "GEMM reset": "#a6dba0",
-    "ALU": "#762a83",
-    "LOAD INP": "#2166ac",
-    "LOAD WGT": "#67a9cf",
-    "LOAD ACC": "#8c6bb1",
-    "LOAD UOP": "#bdbdbd",
-    "STORE": "#d6604d",
+    "gemm": "#1b7837",
+    "gemm reset": "#a6dba0",
+    "alu": "#762a83",
+    "load.inp": "#2166ac",
+    "load.wgt": "#67a9cf",
+    "load.acc": "#8c6bb1",
+    "load.uop": "#bdbdbd",
+    "store.out": "#d6604d",
     "tokens only": "#e8e8e8",
-    "FINISH": "#000000",
+    "finish": "#000000",
 }
 """By kind of instruction."""
 
@@ -147,13 +146,13 @@ def shares(spans: Spans, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.diff(total) / np.diff(edges)
 
 
-def _drawn(name: str) -> str:
+def _drawn(kind: str) -> str:
     """Return what a kind of instruction is drawn as."""
-    if name.endswith("of nothing"):
+    if kind.endswith("tokens"):
         return "tokens only"
-    if name.startswith(("ALU", "STORE")):
-        return name.partition(" ")[0]
-    return "LOAD ACC" if name.startswith("LOAD ACC") else name
+    if kind.startswith("alu."):
+        return "alu"
+    return "load.acc" if kind == "load.acc_8bit" else kind
 
 
 def _draw(axes: Any, tracks: Sequence[Track], length: float) -> None:

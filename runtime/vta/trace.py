@@ -11,9 +11,9 @@ from itertools import pairwise
 import numpy as np
 
 from partita.runtime.chrome_trace import ChromeTrace
+from partita.runtime.vta.asm import NAMES, SELECTORS
 from partita.runtime.vta.cycles import CycleReport
-from partita.runtime.vta.isa import Module
-from partita.runtime.vta.naming import kinds
+from partita.runtime.vta.isa import Instructions, Module, Opcode, moves_data
 from partita.runtime.vta.stalls import CAUSES, previous_ends, wait_times
 from partita.runtime.vta.timing import Timing, Words
 
@@ -42,6 +42,27 @@ def launch_starts(timing: Timing) -> Words:
     """Return for each instruction when its launch begins, in ticks, if launches follow one another."""
     starts = np.cumsum([0, *timing.length])[:-1]
     return starts[timing.launch]
+
+
+def kinds(instructions: Instructions) -> list[str]:
+    """Return what kind of instruction each one is: its mnemonic, `gemm reset`, or `load tokens` if it moves nothing."""
+    selected = np.zeros(len(instructions), np.int64)
+    for opcode, field in SELECTORS.items():
+        mine = instructions["opcode"] == opcode
+        selected[mine] = instructions[field][mine]
+    idle = (instructions["opcode"] <= Opcode.STORE) & ~moves_data(instructions)
+    resets = (instructions["opcode"] == Opcode.GEMM) & (instructions["reset"] != 0)
+    names: list[str] = []
+    for opcode, which, nothing, reset in zip(
+        instructions["opcode"].tolist(),
+        *(each.tolist() for each in (selected, idle, resets)),
+        strict=True,
+    ):
+        name = (
+            f"{Opcode(opcode).name.lower()} tokens" if nothing else NAMES[opcode, which]
+        )
+        names.append(f"{name} reset" if reset else name)
+    return names
 
 
 def _add_instructions(trace: ChromeTrace, report: CycleReport, offset: Words) -> None:

@@ -5,25 +5,19 @@ from typing import Annotated
 
 import typer
 
-from partita.tools.commands.arguments import LOOKING, RUNNING, InputFiles, finish
+from partita.tools.commands.arguments import (
+    LOOKING,
+    RUNNING,
+    InputFiles,
+    VtaConfig,
+    VtaFile,
+    finish,
+)
 
 
 def simulate_command(
-    program: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PROGRAM",
-            help="A VTA program, `.vta`, or a record of the original stack, `.npz`.",
-        ),
-    ],
-    config: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CONFIG",
-            help="The hardware of a record in place of its own: a JSON file or a preset, such as `pynq`.",
-            rich_help_panel=RUNNING,
-        ),
-    ] = None,
+    file: VtaFile,
+    config: VtaConfig = None,
     input: InputFiles = None,
     random_inputs: Annotated[
         int,
@@ -117,7 +111,7 @@ def simulate_command(
 
         simulate_file(
             SimulateRequest(
-                program,
+                file,
                 config=config,
                 inputs=input or (),
                 random_inputs=random_inputs,
