@@ -17,6 +17,7 @@ from partita.tools.commands.explain import explain_command
 from partita.tools.commands.inspect import inspect_command
 from partita.tools.commands.profile import profile_command
 from partita.tools.commands.run import run_command
+from partita.tools.commands.simulate import simulate_command
 from partita.tools.commands.tasks import tasks_command
 from partita.tools.guard import INTERRUPTED
 
@@ -27,6 +28,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "explain": explain_command,
     "profile": profile_command,
     "tasks": tasks_command,
+    "simulate": simulate_command,
     "disasm": disasm_command,
     "asm": asm_command,
 }
