@@ -273,13 +273,13 @@ func.func @mean(%x: tensor<2x3x4xf32>) -> tensor<2x1x4xf32> {
   func.return %0 : tensor<2x1x4xf32>
 }
 
-// A softmax takes four steps.
+// A softmax takes five steps. The sign of a zero that is the maximum makes no difference.
 // CHECK-LABEL: func.func @softmax
 // CHECK-NEXT:   %[[V0:.*]] = te.compute "softmax_max" (%i0 in 2) reduce (%r0 in 5) init (0xff800000 : f32) {
 // CHECK-NEXT:     %[[V1:.*]] = te.read %x[%i0, %r0] : tensor<2x5xf32>
 // CHECK-NEXT:     te.yield %[[V1]] : f32
 // CHECK-NEXT:   } combine (%[[V2:.*]]: f32, %[[V3:.*]]: f32) {
-// CHECK-NEXT:     %[[V4:.*]] = arith.maximumf %[[V2]], %[[V3]] : f32
+// CHECK-NEXT:     %[[V4:.*]] = arith.maximumf %[[V2]], %[[V3]] fastmath<nsz> : f32
 // CHECK-NEXT:     te.yield %[[V4]] : f32
 // CHECK-NEXT:   } : tensor<2xf32>
 // CHECK-NEXT:   %[[V5:.*]] = te.compute "softmax_exp" (%[[I0_1:.*]] in 2, %i1 in 5) {
@@ -296,10 +296,16 @@ func.func @mean(%x: tensor<2x3x4xf32>) -> tensor<2x1x4xf32> {
 // CHECK-NEXT:     %[[V17:.*]] = arith.addf %[[V15]], %[[V16]] : f32
 // CHECK-NEXT:     te.yield %[[V17]] : f32
 // CHECK-NEXT:   } : tensor<2xf32>
+// CHECK-NEXT:   %[[SCALE:.*]] = te.compute "softmax_scale" (%[[I:.*]] in 2) {
+// CHECK-NEXT:     %[[TOTAL:.*]] = te.read %[[V11]][%[[I]]] : tensor<2xf32>
+// CHECK-NEXT:     %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:     %[[INVERSE:.*]] = arith.divf %[[ONE]], %[[TOTAL]] : f32
+// CHECK-NEXT:     te.yield %[[INVERSE]] : f32
+// CHECK-NEXT:   } : tensor<2xf32>
 // CHECK-NEXT:   %[[V18:.*]] = te.compute "softmax" (%[[I0_3:.*]] in 2, %[[I1_1:.*]] in 5) {
 // CHECK-NEXT:     %[[V21:.*]] = te.read %[[V5]][%[[I0_3]], %[[I1_1]]] : tensor<2x5xf32>
-// CHECK-NEXT:     %[[V22:.*]] = te.read %[[V11]][%[[I0_3]]] : tensor<2xf32>
-// CHECK-NEXT:     %[[V23:.*]] = arith.divf %[[V21]], %[[V22]] : f32
+// CHECK-NEXT:     %[[V22:.*]] = te.read %[[SCALE]][%[[I0_3]]] : tensor<2xf32>
+// CHECK-NEXT:     %[[V23:.*]] = arith.mulf %[[V21]], %[[V22]] : f32
 // CHECK-NEXT:     te.yield %[[V23]] : f32
 // CHECK-NEXT:   } : tensor<2x5xf32>
 // CHECK-NEXT:   func.return %[[V18]] : tensor<2x5xf32>

@@ -20,10 +20,15 @@ FAST = "reassoc contract"
 AS_WRITTEN = 0
 """The number of the metadata that keeps LLVM from unrolling or vectorizing a loop."""
 
+AS_VECTORS = 1
+"""The number of the metadata that keeps LLVM from unrolling a loop before it was vectorized."""
+
 LOOP_METADATA = (
-    f"!{AS_WRITTEN} = distinct !{{!{AS_WRITTEN}, !1, !2}}\n"
-    '!1 = !{!"llvm.loop.unroll.disable"}\n'
-    '!2 = !{!"llvm.loop.vectorize.enable", i1 false}\n'
+    f"!{AS_WRITTEN} = distinct !{{!{AS_WRITTEN}, !2, !3}}\n"
+    f"!{AS_VECTORS} = distinct !{{!{AS_VECTORS}, !2, !4}}\n"
+    '!2 = !{!"llvm.loop.unroll.disable"}\n'
+    '!3 = !{!"llvm.loop.vectorize.enable", i1 false}\n'
+    '!4 = !{!"llvm.loop.vectorize.followup_all"}\n'
 )
 
 _FLOAT_BYTES = {"half": 2, "float": 4, "double": 8}
@@ -198,15 +203,20 @@ class Emitter:
         )
         return self.emit(f"call i1 @{function}({mask})", "i1")
 
-    def call(self, function: str, type: str, *arguments: Value) -> Value:
-        """Call a function that takes and gives values with the arguments' lanes."""
+    def call(
+        self, function: str, type: str, *arguments: Value, flags: str = ""
+    ) -> Value:
+        """Call a function that takes and gives values with the arguments' lanes; `flags` say what floats may do."""
         arguments = self.same_lanes(*arguments)
         lanes = arguments[0].lanes
         text = ", ".join(str(argument) for argument in arguments)
-        return self.emit(f"call {vector(type, lanes)} @{function}({text})", type, lanes)
+        call = f"call {flags}".rstrip()
+        return self.emit(
+            f"{call} {vector(type, lanes)} @{function}({text})", type, lanes
+        )
 
     def intrinsic(
-        self, name: str, *arguments: Value, result: str | None = None
+        self, name: str, *arguments: Value, result: str | None = None, flags: str = ""
     ) -> Value:
         """Call an LLVM intrinsic that is overloaded on the type of its first argument."""
         arguments = self.same_lanes(*arguments)
@@ -222,7 +232,7 @@ class Emitter:
         self.declarations.setdefault(
             function, f"declare {vector(type, first.lanes)} @{function}({types})"
         )
-        return self.call(function, type, *arguments)
+        return self.call(function, type, *arguments, flags=flags)
 
     def helper(
         self, stem: str, value: Value, define: Callable[["Emitter", Value], Value]
@@ -242,11 +252,11 @@ class Emitter:
 
     @contextmanager
     def loop(
-        self, lower: Value, upper: Value, stem: str, as_written: bool
+        self, lower: Value, upper: Value, stem: str, hint: int | None
     ) -> Generator[Value]:
         """Emit a loop around what is emitted inside; `lower` is below `upper`.
 
-        With `as_written`, LLVM neither unrolls nor vectorizes it: a schedule did.
+        `hint` is the number of the metadata that tells LLVM what to do with it.
         """
         body, end = self.label(f"{stem}_body"), self.label(f"{stem}_end")
         before, index = self.block, self.name(stem)
@@ -261,8 +271,8 @@ class Emitter:
         )
         self.line(f"{following} = add nuw nsw i64 {index}, 1")
         done = self.emit(f"icmp eq i64 {following}, {upper.text}", "i1")
-        hint = f", !llvm.loop !{AS_WRITTEN}" if as_written else ""
-        self.line(f"br {done}, label %{end}, label %{body}{hint}")
+        told = "" if hint is None else f", !llvm.loop !{hint}"
+        self.line(f"br {done}, label %{end}, label %{body}{told}")
         self.start(end)
 
     @contextmanager

@@ -20,6 +20,8 @@ from partita.dialects.partita import WeightAttr, origin_of
 from partita.dialects.tir import LoopKind, buffer_type
 from partita.errors import CodegenError
 from partita.targets.host.emitter import (
+    AS_VECTORS,
+    AS_WRITTEN,
     LOOP_METADATA,
     Emitter,
     Value,
@@ -29,6 +31,7 @@ from partita.targets.host.emitter import (
 from partita.targets.host.indices import ANY, Dimension, Indices
 from partita.targets.host.memory import Buffer, Memory, buffer_of
 from partita.targets.host.scalar_ops import RULES
+from partita.transforms.scheduling.kinds import reduced_along
 
 STACK_LIMIT = 256 * 1024
 """Bytes of stack that the local buffers of one kernel may take."""
@@ -201,19 +204,27 @@ class _Kernel:
                 if lower:
                     begin = self.emitter.binary("add", begin, integer(lower))
                     end = self.emitter.binary("add", end, integer(lower))
-            # Iterations that threads share must not depend on which of them run in one call.
-            as_written = op is self.grid or any(
-                isinstance(each, tir.ForOp) and each.loop_kind is LoopKind.VECTORIZED
-                for each in op.walk()
-            )
             with (
                 self.indices.scope(),
-                self.emitter.loop(begin, end, "i", as_written) as index,
+                self.emitter.loop(begin, end, "i", self.hint(op)) as index,
             ):
                 self.indices.expressions[op.variable] = self.indices.dimension(
                     Dimension(index, (lower, upper - 1))
                 )
                 self.body(op.body.block)
+
+    def hint(self, op: tir.ForOp) -> int | None:
+        """Return what LLVM is told about a loop.
+
+        Iterations that threads share must not depend on which of them run in one call, and what a schedule made
+        vectors of is good as it is. A short sum would be unrolled, one addition after the other, instead of vectorized.
+        """
+        inside = [each for each in op.walk() if isinstance(each, tir.ForOp)]
+        if op is self.grid or any(
+            each.loop_kind is LoopKind.VECTORIZED for each in inside
+        ):
+            return AS_WRITTEN
+        return AS_VECTORS if inside == [op] and reduced_along(op) else None
 
     def lanes(self, op: tir.ForOp) -> None:
         """Run a loop's iterations as lanes."""

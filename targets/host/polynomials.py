@@ -68,6 +68,7 @@ LOG_ERFC = (
 """Highest power first: the logarithm of `1 - erf` on [1, 4], interpolated at Chebyshev nodes of [0.98, 4]."""
 
 LN2_HIGH, LN2_LOW = 0.693359375, -2.12194440e-4
+ROUNDER = 1.5 * 2.0**23 + 2 * 127
 SQRT_HALF = 0.707106781186547524
 LOG2_E = 1.44269504088896341
 
@@ -106,33 +107,29 @@ class _Arithmetic:
             result = self.fma(result, x, self.number(coefficient))
         return result
 
-    def power_of_two(self, exponent: Value) -> Value:
-        """2 to an integer (`i32`) in [-126, 127]."""
-        emitter = self.emitter
-        biased = emitter.binary("add", exponent, emitter.constant(127, "i32"))
-        bits = emitter.binary("shl", biased, emitter.constant(23, "i32"))
-        return emitter.convert("bitcast", bits, F32)
-
 
 def exp(emitter: Emitter, x: Value) -> Value:
-    """`2^n * P(x - n ln 2)`, with the power applied in two halves for denormal results."""
+    """`2^n * P(x - n ln 2)`, with the power applied in two halves for denormal results.
+
+    Adding `ROUNDER` rounds to an integer, and leaves twice the bias of exponents plus that integer in the lowest bits.
+    Comparisons keep a NaN, which then stays one whatever it is multiplied by.
+    """
     m = _Arithmetic(emitter, x.lanes)
     low, high = m.number(-104.0), m.number(89.0)
-    inside = emitter.select(m.compare("olt", x, high), x, high)
-    inside = emitter.select(m.compare("ogt", inside, low), inside, low)
-    n = emitter.intrinsic("rint", m.multiply(inside, m.number(LOG2_E)))
+    inside = emitter.select(m.compare("olt", high, x), high, x)
+    inside = emitter.select(m.compare("ogt", low, inside), low, inside)
+    shifted = m.fma(inside, m.number(LOG2_E), m.number(ROUNDER))
+    n = m.subtract(shifted, m.number(ROUNDER))
     r = m.fma(n, m.number(-LN2_HIGH), inside)
     r = m.fma(n, m.number(-LN2_LOW), r)
     p = m.fma(m.multiply(r, r), m.polynomial(r, EXP), m.add(r, m.number(1.0)))
-    exponent = emitter.convert("fptosi", n, "i32")
-    half = emitter.binary("ashr", exponent, emitter.constant(1, "i32"))
-    rest = emitter.binary("sub", exponent, half)
-    scaled = emitter.binary(
-        "fmul",
-        emitter.binary("fmul", p, m.power_of_two(half)),
-        m.power_of_two(rest),
-    )
-    return emitter.select(m.compare("uno", x, x), x, scaled)
+    bits = emitter.convert("bitcast", shifted, "i32")
+    half = emitter.binary("lshr", bits, emitter.constant(1, "i32"))
+    rest = emitter.binary("sub", bits, half)
+    for exponent in (half, rest):
+        placed = emitter.binary("shl", exponent, emitter.constant(23, "i32"))
+        p = emitter.binary("fmul", p, emitter.convert("bitcast", placed, F32))
+    return p
 
 
 def log(emitter: Emitter, x: Value) -> Value:

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
 )
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 
 from partita.dialects.partita import RemainderOp
@@ -148,7 +149,9 @@ def _extremum(predicate: str, intrinsic: str) -> Rule:
             if isinstance(constant, arith.ConstantOp) and is_easy(_number(constant)):
                 keep = emitter.binary(f"fcmp {predicate}", value, other, "i1")
                 return emitter.select(keep, value, other)
-        return emitter.intrinsic(intrinsic, *values)
+        assert isinstance(op, arith.MaximumfOp | arith.MinimumfOp)
+        unsigned = FastMathFlag.NO_SIGNED_ZEROS in op.fastmath.data
+        return emitter.intrinsic(intrinsic, *values, flags="nsz" if unsigned else "")
 
     return apply
 

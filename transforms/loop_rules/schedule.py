@@ -7,6 +7,7 @@ from partita.transforms.loop_rules.inlining import inline
 from partita.transforms.loop_rules.lanes import choose_lanes
 from partita.transforms.loop_rules.maps import schedule_map
 from partita.transforms.loop_rules.nest import Nest, Stage, is_temporary
+from partita.transforms.loop_rules.row_groups import find_group, schedule_group
 from partita.transforms.loop_rules.rows import schedule_rows
 from partita.transforms.loop_rules.steps import Steps
 from partita.transforms.loop_rules.tiled import schedule_tiles
@@ -23,8 +24,13 @@ def schedule(function: FuncOp, registers: Registers) -> sched.SequenceOp | None:
     for label in inlined.labels:
         steps.compute_inline(steps.block(label))
     done: set[str] = set()
-    for stage in inlined.stages:
+    for start, stage in enumerate(inlined.stages):
         if stage.label in done:
+            continue
+        group = find_group(inlined.stages, start, registers)
+        if group is not None:
+            done.update(each.label for each in group.stages)
+            schedule_group(steps, group, registers)
             continue
         if not stage.reduction:
             schedule_map(steps, stage, registers)

@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.builtin import f32 as F32
 from xdsl.dialects.builtin import i32 as I32
 from xdsl.dialects.builtin import i64 as I64
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -234,6 +235,14 @@ class Scalar:
     def maximum(self, other: "Scalar | Number") -> "Scalar":
         """Take the larger value, NaN if one is NaN."""
         return self._binary("maximum", other)
+
+    def largest(self, other: "Scalar | Number") -> "Scalar":
+        """Take the larger value, NaN if one is NaN; of two zeros, any."""
+        result = self.maximum(other)
+        op = result.value.owner
+        if isinstance(op, arith.MaximumfOp):
+            op.fastmath = arith.FastMathFlagsAttr((FastMathFlag.NO_SIGNED_ZEROS,))
+        return result
 
     def minimum(self, other: "Scalar | Number") -> "Scalar":
         """Take the smaller value, NaN if one is NaN."""

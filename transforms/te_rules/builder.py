@@ -64,6 +64,9 @@ def greatest(element: Attribute) -> Number:
 SUM = Monoid(lambda element: 0, lambda x, y: x + y)
 PRODUCT = Monoid(lambda element: 1, lambda x, y: x * y)
 MAXIMUM = Monoid(least, lambda x, y: x.maximum(y))
+LARGEST = Monoid(least, lambda x, y: x.largest(y))
+"""The maximum where the sign of a zero makes no difference, which is cheaper."""
+
 MINIMUM = Monoid(greatest, lambda x, y: x.minimum(y))
 
 

@@ -16,6 +16,7 @@ from partita.dialects.relay.base import ints
 from partita.shapes import Shape, element_of, is_float, shape_of
 from partita.transforms.te_rules.body import Axes, Scalar, widened
 from partita.transforms.te_rules.builder import (
+    LARGEST,
     MAXIMUM,
     MINIMUM,
     PRODUCT,
@@ -173,7 +174,7 @@ def _softmax(op: relay.SoftmaxOp, b: TeBuilder) -> list[SSAValue]:
     data, axis, shape = op.data, op.axis.value.data, shape_of(op.data)
     element = element_of(data)
     wide = widened(element)
-    top = along(b, data, (axis,), False, MAXIMUM, wide, "softmax_max")
+    top = along(b, data, (axis,), False, LARGEST, wide, "softmax_max")
     powers = b.compute(
         shape,
         wide,
@@ -183,12 +184,18 @@ def _softmax(op: relay.SoftmaxOp, b: TeBuilder) -> list[SSAValue]:
         "softmax_exp",
     )
     total = along(b, powers, (axis,), False, SUM, wide, "softmax_sum")
+    scale = b.compute(
+        shape_of(total),
+        wide,
+        lambda body, axes: 1 / body.read(total, axes),
+        "softmax_scale",
+    )
     return [
         b.compute(
             shape,
             element,
             lambda body, axes: (
-                body.read(powers, axes) / body.read(total, without(axes, axis))
+                body.read(powers, axes) * body.read(scale, without(axes, axis))
             ).cast(element),
         )
     ]
@@ -198,7 +205,7 @@ def _log_softmax(op: relay.LogSoftmaxOp, b: TeBuilder) -> list[SSAValue]:
     data, axis, shape = op.data, op.axis.value.data, shape_of(op.data)
     element = element_of(data)
     wide = widened(element)
-    top = along(b, data, (axis,), False, MAXIMUM, wide, "log_softmax_max")
+    top = along(b, data, (axis,), False, LARGEST, wide, "log_softmax_max")
     total = b.reduce(
         remaining(shape, (axis,), False),
         (shape[axis],),

@@ -139,6 +139,45 @@ func.func private @deep(%x : memref<128x4x28xf32>, %y : memref<8x128x16xf32>, %z
 
 // -----
 
+// What is done with the maximum of a row is done for that row, before the next one.
+// CHECK: sched.sequence @centre_schedule for @centre {
+// CHECK:   %[[A:.*]], %[[B:.*]] = sched.loops %{{.*}} -> 2
+// CHECK:   sched.vectorize
+// CHECK:   %[[TOP:.*]] = sched.block "top"
+// CHECK:   sched.compute_at %[[TOP]], %[[A]]
+// CHECK:   sched.set_scope %[[TOP]], "local"
+// CHECK:   sched.decompose_reduction %[[TOP]]
+// CHECK:   sched.parallel %[[A]]
+func.func private @centre(%x : memref<64x300xf32>, %y : memref<64x300xf32>) attributes {partita.kernel} {
+  %t = memref.alloc() : memref<64xf32>
+  tir.for %i = 0 to 64 {
+    tir.for %k = 0 to 300 {
+      tir.block "top" spatial (%a in 64) reduce (%b in 300) at [%i, %k] {
+        %v = tir.load %x[%a, %b] : memref<64x300xf32>
+        %m = tir.load %t[%a] : memref<64xf32>
+        %n = arith.maximumf %m, %v : f32
+        tir.store %n, %t[%a] : memref<64xf32>
+      } init (%a) {
+        %0 = arith.constant 0xFF800000 : f32
+        tir.store %0, %t[%a] : memref<64xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to 64 {
+    tir.for %j = 0 to 300 {
+      tir.block "centre" spatial (%a in 64, %b in 300) at [%i, %j] {
+        %v = tir.load %x[%a, %b] : memref<64x300xf32>
+        %m = tir.load %t[%a] : memref<64xf32>
+        %d = arith.subf %v, %m : f32
+        tir.store %d, %y[%a, %b] : memref<64x300xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
 // A function that is no kernel has no schedule.
 // CHECK-NOT: sched.sequence
 // CHECK:     func.func @main
