@@ -85,6 +85,9 @@ class Stream:
     buffers: NDArray[np.int64]
     """Of each buffer: where in memory its byte 0 is, and between which bytes of memory it lies."""
 
+    names: tuple[str, ...]
+    """What to call the buffers."""
+
     @staticmethod
     def of_program(program: Program) -> "Stream":
         """Return a program's stream, for its arena."""
@@ -97,6 +100,7 @@ class Stream:
             program.launches,
             owners,
             np.array(buffers or [(0, 0, 0)], np.int64),
+            tuple(each.name for each in program.buffers) or ("DRAM",),
         )
 
     @staticmethod
@@ -114,6 +118,7 @@ class Stream:
             (range(len(instructions)),),
             np.zeros(len(instructions), np.int32),
             np.array([(-base, 0, size)], np.int64),
+            ("DRAM",),
         )
 
 
@@ -256,7 +261,7 @@ class _Run:
                 return self._race(fault, number, start, where, element)
             case _:
                 return Illegal(
-                    f"{start} has a field that this hardware knows no meaning for",
+                    f"{start} has fields that mean nothing to this hardware",
                     number,
                 )
 
@@ -264,13 +269,14 @@ class _Run:
         """Say which bytes of its buffer an instruction would access."""
         stream = self._stream
         row = stream.instructions[number : number + 1]
-        origin, low, high = stream.buffers[stream.buffer_of[number]].tolist()
+        owner = int(stream.buffer_of[number])
+        origin, low, high = stream.buffers[owner].tolist()
         size = int(isa.element_bytes(stream.config)[int(row["memory"][0])])
         first = int(row["dram_base"][0]) * size
         last = first + int(isa.dram_elements(row)[0]) * size
         return OutOfRange(
-            f"{start} accesses bytes {first} to {last - 1} of DRAM; "
-            f"there are bytes {low - origin} to {high - origin - 1}",
+            f"{start} accesses bytes {first} to {last - 1} of {stream.names[owner]}, "
+            f"which are not within {low - origin} to {high - origin - 1}",
             number,
         )
 
@@ -283,8 +289,9 @@ class _Run:
         if where == "DRAM":
             size = self._layout.granule
             stream = self._stream
-            origin = int(stream.buffers[stream.buffer_of[number], 0])
-            what = f"byte {element * size - origin} of DRAM"
+            owner = int(stream.buffer_of[number])
+            origin = int(stream.buffers[owner, 0])
+            what = f"byte {element * size - origin} of {stream.names[owner]}"
         if sequence == NEVER:
             return Uninitialized(
                 f"{start} reads {what}, which nothing has written", number

@@ -1,4 +1,7 @@
-"""GEMM and ALU: micro-ops under two loops, whose indices move with the loops."""
+"""GEMM and ALU: micro-ops under two loops, whose indices move with the loops.
+
+What checks an instruction comes first and on its own, so that what executes it need not look out.
+"""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -44,50 +47,24 @@ class Nest:
     """The loops of a GEMM or ALU instruction, over the operands that it has."""
 
     def __init__(self, step: Step, layout: Layout, *operands: Operand):
-        """Check that all micro-ops and indices exist, and begin nothing if there is nothing to do."""
         self._step = step
         self._layout = layout
-        self._operands = operands
+        self.operands = operands
         self._uops = step.array(step.memory("uop"), 32, signed=False)
-        self._outer, self._inner = step("iter_out"), step("iter_in")
-        self._begin, self._end = step("uop_bgn"), step("uop_end")
-        self.executions = self._outer * self._inner * (self._end - self._begin)
-        nothing = (self._begin >= self._end) | (self._outer * self._inner).equals(0)
-        with step.when(nothing):
-            step.leave(Fault.NONE)
-        self._check_uops()
-        self._check_indices()
+        self.outer, self.inner = step("iter_out"), step("iter_in")
+        self.begin, self.end = step("uop_bgn"), step("uop_end")
 
-    def _check_uops(self) -> None:
-        step = self._step
-        depth = self._layout.config.uop_depth
-        with step.when(self._end > depth, likely=False):
-            step.fault(Fault.SRAM, Memory.UOP, self._begin.larger(depth))
-        with step.when(step.state("checked").differs(0)):
-            hazards = Hazards(step, "uop", Module.COMPUTE)
-            with step.range(self._end, self._begin) as uop:
-                hazards.read(uop)
+    @property
+    def executions(self) -> Value:
+        """How many times micro-ops are executed."""
+        return self.outer * self.inner * (self.end - self.begin).larger(0)
 
-    def _check_indices(self) -> None:
-        """Compare the largest index of each operand with what exists: the loops only add to indices."""
-        step = self._step
-        largest = [step.variable(0) for _ in self._operands]
-        with step.range(self._end, self._begin) as number:
-            uop = self._uops[number]
-            for operand, most in zip(self._operands, largest, strict=True):
-                most.value = self._field(uop, operand).larger(most.value)
-        for operand, most in zip(self._operands, largest, strict=True):
-            index = (
-                most.value
-                + (self._outer - 1) * step(f"{operand.factors}_out")
-                + (self._inner - 1) * step(f"{operand.factors}_in")
-            )
-            with step.when(index >= operand.depth(self._layout), likely=False):
-                step.fault(Fault.SRAM, operand.number, index)
-
-    def _field(self, uop: Value, operand: Operand) -> Value:
-        field = self._layout.config.fields.uop[operand.field]
-        return (uop >> field.first) & ((1 << field.width) - 1)
+    def fields(self, number: Value) -> list[Value]:
+        """Return the operands of a micro-op, as they are where loops begin."""
+        uop = self._uops[number]
+        layout = self._layout.config.fields.uop
+        places = [layout[each.field] for each in self.operands]
+        return [(uop >> each.first) & ((1 << each.width) - 1) for each in places]
 
     @contextmanager
     def each(self) -> Generator[list[Value]]:
@@ -95,16 +72,63 @@ class Nest:
         step = self._step
         factors = [
             (step(f"{each.factors}_out"), step(f"{each.factors}_in"))
-            for each in self._operands
+            for each in self.operands
         ]
-        with step.range(self._outer) as outer, step.range(self._inner) as inner:
+        # Without micro-ops, do not count through empty loops.
+        times = (self.begin < self.end).choose(self.outer, 0)
+        with step.range(times) as outer, step.range(self.inner) as inner:
             bases = [outer * one + inner * other for one, other in factors]
-            with step.range(self._end, self._begin) as number:
-                uop = self._uops[number]
+            with step.range(self.end, self.begin) as number:
                 yield [
-                    self._field(uop, operand) + base
-                    for operand, base in zip(self._operands, bases, strict=True)
+                    field + base
+                    for field, base in zip(self.fields(number), bases, strict=True)
                 ]
+
+
+def emit_check(
+    module: Any, layout: Layout, name: str, *operands: Operand, reads: bool
+) -> Step:
+    """Emit the checks of an instruction whose first operand is written, and all of which are read, if it `reads`."""
+    step = Step(module, f"check_{name}")
+    step.hide()
+    nest = Nest(step, layout, *operands)
+    nothing = (nest.begin >= nest.end) | (nest.outer * nest.inner).equals(0)
+    with step.when(nothing):
+        step.leave(Fault.NONE)
+    depth = layout.config.uop_depth
+    with step.when(nest.end > depth, likely=False):
+        step.fault(Fault.SRAM, Memory.UOP, nest.begin.larger(depth))
+    checked = step.state("checked").differs(0)
+    with step.when(checked):
+        uops = Hazards(step, "uop", Module.COMPUTE)
+        with step.range(nest.end, nest.begin) as number:
+            uops.read(number)
+    _check_indices(step, layout, nest)
+    with step.when(checked):
+        tables = [Hazards(step, each.memory, Module.COMPUTE) for each in operands]
+        with nest.each() as indices:
+            if reads:
+                for table, index in zip(tables, indices, strict=True):
+                    table.read(index)
+            tables[0].write(indices[0])
+    step.leave(Fault.NONE)
+    return step
+
+
+def _check_indices(step: Step, layout: Layout, nest: Nest) -> None:
+    """Compare the largest index of each operand with what exists: the loops only add to indices."""
+    largest = [step.variable(0) for _ in nest.operands]
+    with step.range(nest.end, nest.begin) as number:
+        for field, most in zip(nest.fields(number), largest, strict=True):
+            most.value = field.larger(most.value)
+    for operand, most in zip(nest.operands, largest, strict=True):
+        index = (
+            most.value
+            + (nest.outer - 1) * step(f"{operand.factors}_out")
+            + (nest.inner - 1) * step(f"{operand.factors}_in")
+        )
+        with step.when(index >= operand.depth(layout), likely=False):
+            step.fault(Fault.SRAM, operand.number, index)
 
 
 def emit_reset(module: Any, layout: Layout) -> Step:
@@ -112,10 +136,6 @@ def emit_reset(module: Any, layout: Layout) -> Step:
     step = Step(module, "reset")
     step.hide()
     nest = Nest(step, layout, DST)
-    with step.when(step.state("checked").differs(0)):
-        accumulators = Hazards(step, "acc", Module.COMPUTE)
-        with nest.each() as (target,):
-            accumulators.write(target)
     step.count("resets", nest.executions)
     lanes, width = layout.lanes, layout.acc_bits
     chunk = min(lanes, CHUNK)
@@ -133,12 +153,6 @@ def emit_gemm(module: Any, layout: Layout) -> Step:
     step = Step(module, "gemm")
     step.hide()
     nest = Nest(step, layout, DST, INP, WGT)
-    with step.when(step.state("checked").differs(0)):
-        tables = [Hazards(step, each, Module.COMPUTE) for each in ("acc", "inp", "wgt")]
-        with nest.each() as indices:
-            for table, index in zip(tables, indices, strict=True):
-                table.read(index)
-            tables[0].write(indices[0])
     step.count("gemms", nest.executions)
     batch, rows, groups = layout.config.batch, layout.rows, layout.groups
     pairs, factor = layout.pairs, layout.factor_bits
@@ -227,12 +241,6 @@ def emit_alu(module: Any, layout: Layout, opcode: AluOpcode, *, imm: bool) -> St
     step = Step(module, name)
     step.hide()
     nest = Nest(step, layout, DST) if imm else Nest(step, layout, DST, SRC)
-    with step.when(step.state("checked").differs(0)):
-        accumulators = Hazards(step, "acc", Module.COMPUTE)
-        with nest.each() as indices:
-            for index in indices:
-                accumulators.read(index)
-            accumulators.write(indices[0])
     step.count("alus", nest.executions)
     builder, lanes, width = step.builder, layout.lanes, layout.acc_bits
     chunk = min(lanes, CHUNK)

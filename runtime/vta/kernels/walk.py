@@ -4,7 +4,16 @@ from typing import Any
 
 from partita.runtime.vta.config import HardwareConfig
 from partita.runtime.vta.isa import FIELD_NAMES, AluOpcode, Memory, Module, Opcode
-from partita.runtime.vta.kernels.arithmetic import emit_alu, emit_gemm, emit_reset
+from partita.runtime.vta.kernels.arithmetic import (
+    DST,
+    INP,
+    SRC,
+    WGT,
+    emit_alu,
+    emit_check,
+    emit_gemm,
+    emit_reset,
+)
 from partita.runtime.vta.kernels.emitter import Function, Value, ir
 from partita.runtime.vta.kernels.layout import Layout
 from partita.runtime.vta.kernels.moves import emit_load, emit_store, moves
@@ -30,7 +39,7 @@ def execute_ir(config: HardwareConfig) -> str:
     """Return the module's text."""
     module = ir.Module("vta")
     layout = Layout(config)
-    instruction = _emit_instruction(module, layout)
+    instruction = _Dispatch(module, layout).step
     execute = Function(module, EXECUTE, ("state_at", "begin", "end"))
     words = state_words(execute)
     fields = execute.array(memory(execute, "instructions"), 64)
@@ -60,74 +69,146 @@ def execute_ir(config: HardwareConfig) -> str:
     return str(module)
 
 
-def _emit_instruction(module: Any, layout: Layout) -> Step:
-    """Emit the execution of any instruction, by opcode, memory and ALU opcode."""
-    config = layout.config
-    loads: dict[Memory, Step] = {}
-    store = None
-    for move in moves(layout):
-        if move.memory is Memory.OUT:
-            store = emit_store(module, move, layout.granule)
-        elif move.memory is not Memory.ACC_8BIT or config.acc_8bit:
-            loads[move.memory] = emit_load(module, move, layout.granule)
-    assert store is not None
-    gemm, reset = emit_gemm(module, layout), emit_reset(module, layout)
-    alus = {
-        (opcode, imm): emit_alu(module, layout, opcode, imm=imm)
-        for opcode in AluOpcode
-        if opcode is not AluOpcode.MUL or config.alu_mul
-        for imm in (False, True)
-    }
-    step = Step(module, "instruction")
-    step.hide()
-    _check_fields(step)
+class _Dispatch:
+    """The function under construction that executes any instruction."""
 
-    def run(action: Step, performer: Module) -> None:
-        words = state_words(step)
-        done = WORDS[f"done_{performer.name.lower()}"]
-        words[done] = sequence = words[done] + 1
-        words[WORDS["sequence"]] = sequence
-        step.leave(step.call(action, step.pointer("state_at"), step.pointer("row_at")))
+    def __init__(self, module: Any, layout: Layout):
+        self._module = module
+        self._layout = layout
+        parts = {
+            Opcode.LOAD: self._loads(),
+            Opcode.STORE: self._store(),
+            Opcode.GEMM: self._gemms(),
+            Opcode.ALU: self._alus(),
+            Opcode.FINISH: self._finish(),
+        }
+        self.step = step = Step(module, "instruction")
+        step.hide()
+        _check_fields(step)
+        with step.cases(step("opcode")) as opcodes:
+            for opcode, part in parts.items():
+                with opcodes.case(opcode):
+                    step.leave(_call(step, part))
+        step.leave(Fault.FIELD)
 
-    def idle(performer: Module) -> None:
-        """Let a LOAD or STORE of nothing only count as done."""
-        with step.when(step("x_size").equals(0)):
-            step.count(f"done_{performer.name.lower()}", step.word(1))
-            step.leave(Fault.NONE)
+    def _part(self, name: str) -> Step:
+        step = Step(self._module, name)
+        step.hide("alwaysinline")
+        return step
 
-    with step.cases(step("opcode")) as opcodes:
-        with opcodes.case(Opcode.LOAD), step.cases(step("memory")) as memories:
+    def _loads(self) -> Step:
+        layout = self._layout
+        known = {
+            move.memory: emit_load(self._module, move, layout.granule)
+            for move in moves(layout)
+            if move.memory is not Memory.OUT
+            and (layout.config.acc_8bit or move.memory is not Memory.ACC_8BIT)
+        }
+        step = self._part("load")
+        with step.cases(step("memory")) as memories:
             for each in Memory:
                 on_load = each in (Memory.INP, Memory.WGT)
                 with memories.case(each):
-                    performer = Module.LOAD if on_load else Module.COMPUTE
-                    idle(performer)
-                    if each in loads:
-                        run(loads[each], performer)
-        with opcodes.case(Opcode.STORE):
-            idle(Module.STORE)
-            with step.when(step("memory").equals(Memory.OUT)):
-                run(store, Module.STORE)
-        with opcodes.case(Opcode.GEMM):
-            with step.when(step("reset").differs(0)):
-                run(reset, Module.COMPUTE)
-            run(gemm, Module.COMPUTE)
-        with opcodes.case(Opcode.FINISH):
-            step.count("done_compute", step.word(1))
-            step.leave(Fault.NONE)
-        with (
-            opcodes.case(Opcode.ALU),
-            step.cases(step("alu_opcode") * 2 + _bit(step("use_imm"))) as kinds,
-        ):
-            for (opcode, imm), action in alus.items():
-                with kinds.case(2 * opcode + imm):
-                    run(action, Module.COMPUTE)
-    step.leave(Fault.FIELD)
-    return step
+                    _begin(step, Module.LOAD if on_load else Module.COMPUTE)
+                    _leave_idle(step)
+                    if each in known:
+                        step.leave(_call(step, known[each]))
+        step.leave(Fault.FIELD)
+        return step
+
+    def _store(self) -> Step:
+        layout = self._layout
+        (move,) = (each for each in moves(layout) if each.memory is Memory.OUT)
+        store = emit_store(self._module, move, layout.granule)
+        step = self._part("store_any")
+        _begin(step, Module.STORE)
+        _leave_idle(step)
+        with step.when(step("memory").differs(Memory.OUT), likely=False):
+            step.leave(Fault.FIELD)
+        step.leave(_call(step, store))
+        return step
+
+    def _gemms(self) -> Step:
+        module, layout = self._module, self._layout
+        kinds = (
+            (
+                emit_check(module, layout, "gemm", DST, INP, WGT, reads=True),
+                emit_gemm(module, layout),
+            ),
+            (
+                emit_check(module, layout, "reset", DST, reads=False),
+                emit_reset(module, layout),
+            ),
+        )
+        step = self._part("gemm_any")
+        _begin(step, Module.COMPUTE)
+        for resets, (checks, action) in enumerate(kinds):
+            with step.when(step("reset").differs(0).equals(resets)):
+                _check(step, checks)
+                step.leave(_call(step, action))
+        step.leave(Fault.FIELD)
+        return step
+
+    def _alus(self) -> Step:
+        module, layout = self._module, self._layout
+        opcodes = [
+            each
+            for each in AluOpcode
+            if layout.config.alu_mul or each is not AluOpcode.MUL
+        ]
+        kinds = [
+            (
+                emit_check(module, layout, name, *operands, reads=True),
+                {each: emit_alu(module, layout, each, imm=imm) for each in opcodes},
+            )
+            for imm, name, operands in (
+                (False, "alu_src", (DST, SRC)),
+                (True, "alu_imm", (DST,)),
+            )
+        ]
+        step = self._part("alu_any")
+        _begin(step, Module.COMPUTE)
+        for imm, (checks, actions) in enumerate(kinds):
+            with step.when(step("use_imm").differs(0).equals(imm)):
+                _check(step, checks)
+                with step.cases(step("alu_opcode")) as operations:
+                    for opcode, action in actions.items():
+                        with operations.case(opcode):
+                            step.leave(_call(step, action))
+        step.leave(Fault.FIELD)
+        return step
+
+    def _finish(self) -> Step:
+        step = self._part("finish")
+        _begin(step, Module.COMPUTE)
+        step.leave(Fault.NONE)
+        return step
 
 
-def _bit(value: Value) -> Value:
-    return value.differs(0).choose(1, 0)
+def _call(step: Step, other: Step) -> Value:
+    """Go on with another function for the same instruction."""
+    return step.call(other, step.pointer("state_at"), step.pointer("row_at"))
+
+
+def _check(step: Step, checks: Step) -> None:
+    """Leave with the fault that checks find."""
+    fault = _call(step, checks)
+    with step.when(fault.differs(Fault.NONE), likely=False):
+        step.leave(fault)
+
+
+def _begin(step: Step, performer: Module) -> None:
+    """Give the instruction its number in its module."""
+    words = state_words(step)
+    done = WORDS[f"done_{performer.name.lower()}"]
+    words[done] = sequence = words[done] + 1
+    words[WORDS["sequence"]] = sequence
+
+
+def _leave_idle(step: Step) -> None:
+    """Leave it at that if a LOAD or STORE moves nothing."""
+    with step.when(step("x_size").equals(0)):
+        step.leave(Fault.NONE)
 
 
 def _check_fields(step: Step) -> None:
