@@ -237,6 +237,7 @@ def test_unused_bits_are_not_looked_at() -> None:
 
 
 @given(st.binary(max_size=100), st.integers(0, 2**32))
+@settings(deadline=None)
 def test_random_bytes_are_instructions_or_refused(data: bytes, seed: int) -> None:
     config = any_config(np.random.default_rng(seed))
     with suppress(IsaError):

@@ -20,7 +20,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import ArtifactError, PartitaError
+from partita.errors import PartitaError
 from partita.runtime.files import replacing
 from partita.runtime.json_reader import Node
 from partita.runtime.plan import ALIGNMENT
@@ -189,10 +189,10 @@ class Program:
         """Return the program of a file's bytes, which it goes on using; raises `ProgramError` for others."""
         try:
             return _parse(memoryview(data), where)
-        except ProgramError:
-            raise
-        except (ArtifactError, isa.IsaError) as error:
-            raise ProgramError(str(error)) from None
+        except PartitaError as error:
+            text = str(error)
+            text = text if text.startswith(where) else f"{where}: {text}"
+            raise ProgramError(text) from None
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the file, or leave nothing behind and raise `ProgramError`."""
@@ -216,12 +216,7 @@ class Program:
             raise ProgramError(
                 f"cannot read program {path}: {error.strerror or error}"
             ) from None
-        try:
-            return Program.of_bytes(memoryview(data), str(path))
-        except PartitaError as error:
-            text = str(error)
-            text = text if text.startswith(str(path)) else f"{path}: {text}"
-            raise ProgramError(text) from None
+        return Program.of_bytes(memoryview(data), str(path))
 
 
 def _buffer_json(buffer: Buffer) -> dict[str, object]:

@@ -5,14 +5,15 @@ record's segments connect, at the distances that they had. `tests/golden/vta/REA
 """
 
 import json
-import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeGuard
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,17 +89,19 @@ class Record:
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     """Return all arrays of an `.npz` file."""
     try:
-        with np.load(path, allow_pickle=False) as content:
-            if not isinstance(content, np.lib.npyio.NpzFile):
-                raise RecordError(f"{path}: expected an .npz file, got one array")
-            return {name: content[name] for name in content.files}
+        data = path.read_bytes()
     except OSError as error:
-        reason = error.strerror or "not an .npz file"
+        reason = error.strerror or error
         raise RecordError(f"cannot read record {path}: {reason}") from None
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error):
-        raise RecordError(
-            f"{path}: expected an .npz record; this is another file, or a damaged one"
-        ) from None
+    try:
+        content = np.load(BytesIO(data), allow_pickle=False)
+        if isinstance(content, np.lib.npyio.NpzFile):
+            return {name: content[name] for name in content.files}
+    except (OSError, ValueError, EOFError, KeyError, BadZipFile, zlib.error):
+        pass
+    raise RecordError(
+        f"{path}: expected an .npz record; this is another file, or a damaged one"
+    )
 
 
 def _record(
