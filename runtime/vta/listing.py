@@ -285,7 +285,8 @@ def _strings(text: str, count: int) -> list[str]:
     except ValueError:
         position = -1
     if position != len(text):
-        raise AssemblyError(f"expected {count} names in double quotes, got {text}")
+        what = "a name" if count == 1 else f"{count} names"
+        raise AssemblyError(f"expected {what} in double quotes, got {text}")
     return found
 
 
