@@ -86,7 +86,8 @@ def simulate_file(request: SimulateRequest) -> None:
         print(_text(request, report, check))
     if check is not None and check.different:
         raise WrongMemoryError(
-            f"memory differs from {name} in {check.different} bytes after the run, first in {check.where}"
+            f"memory differs from {name} in {check.different} byte{'s'[: check.different != 1]} after the run, "
+            f"first in {check.where}"
         )
 
 
