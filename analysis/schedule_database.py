@@ -33,6 +33,9 @@ from partita.runtime.machine import Machine
 APPLICATION = 0x50415254
 """What SQLite keeps in a file's header to say whose it is: `PART`."""
 
+MAGIC = b"SQLite format 3\0"
+"""What every SQLite database starts with, unless it is empty."""
+
 VERSION = 1
 """Of the tables."""
 
@@ -237,6 +240,8 @@ class ScheduleDatabase:
         path = Path(self.path)
         if mode == "rw" and not path.exists():
             raise DatabaseError(f"there is no schedule database {path}")
+        if path.is_file() and _is_foreign(path):
+            raise DatabaseError(f"{path} is no schedule database")
         uri = f"{path.absolute().as_uri()}?mode={mode}"
         return sqlite3.connect(uri, PATIENCE, isolation_level=None, uri=True)
 
@@ -262,6 +267,11 @@ class ScheduleDatabase:
             yield
         except sqlite3.Error as error:
             raise DatabaseError(self._sentence(error)) from error
+        except OSError as error:
+            reason = error.strerror or error
+            raise DatabaseError(
+                f"cannot access schedule database {self.path}: {reason}"
+            ) from error
 
     def _sentence(self, error: sqlite3.Error) -> str:
         match error.sqlite_errorname:
@@ -273,6 +283,13 @@ class ScheduleDatabase:
                 return f"schedule database {self.path} is broken; export what can be read, or start another"
             case _:
                 return f"cannot access schedule database {self.path}: {error}"
+
+
+def _is_foreign(path: Path) -> bool:
+    """Say whether a file is no SQLite database. SQLite itself would write over one that is shorter than a page."""
+    with path.open("rb") as stream:
+        start = stream.read(len(MAGIC))
+    return start not in (b"", MAGIC)
 
 
 def _create(db: sqlite3.Connection) -> None:
