@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from cli_cases import Run, refused
+from numpy.typing import NDArray
 from vta_baseline import GOLDEN
 
 from partita.runtime.vta import AluOpcode, HardwareConfig, Memory, Program, isa
@@ -161,7 +163,7 @@ def test_inputs_that_are_not_given_are_made_up(run: Run) -> None:
 
 def test_memory_that_differs_is_an_error(run: Run) -> None:
     """All is shown before."""
-    arrays = dict(np.load(RECORD))
+    arrays: dict[str, NDArray[Any]] = dict(np.load(RECORD))
     arrays["mem_after"] = arrays["mem_after"].copy()
     address = json.loads(str(arrays["meta_json"]))["phys"]["out"]
     place = int(np.searchsorted(arrays["seg_addr"], address, "right")) - 1
