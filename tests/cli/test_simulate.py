@@ -3,17 +3,17 @@
 import json
 import os
 import subprocess
+from bisect import bisect_right
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from cli_cases import Run, refused
-from numpy.typing import NDArray
 from vta_baseline import GOLDEN
 
 from partita.runtime.vta import AluOpcode, HardwareConfig, Memory, Program, isa
 from partita.runtime.vta import ProgramBuilder as Builder
+from partita.tools.arrays import read_arrays, write_npz
 
 RECORD = GOLDEN / "conv3x3_s1_p1.npz"
 NETWORK = GOLDEN / "streams" / "resnet18_v1_tophub_alucpu_e2e.npz"
@@ -163,13 +163,13 @@ def test_inputs_that_are_not_given_are_made_up(run: Run) -> None:
 
 def test_memory_that_differs_is_an_error(run: Run) -> None:
     """All is shown before."""
-    arrays: dict[str, NDArray[Any]] = dict(np.load(RECORD))
+    arrays = read_arrays(RECORD)
     arrays["mem_after"] = arrays["mem_after"].copy()
     address = json.loads(str(arrays["meta_json"]))["phys"]["out"]
-    place = int(np.searchsorted(arrays["seg_addr"], address, "right")) - 1
+    place = bisect_right(arrays["seg_addr"].tolist(), address) - 1
     start = int(arrays["seg_size"][:place].sum()) + address - arrays["seg_addr"][place]
     arrays["mem_after"][start + 9] ^= 1
-    np.savez("wrong.npz", **arrays)
+    write_npz(Path("wrong.npz"), arrays)
     code, out, err = run("simulate", "wrong.npz", "--json")
     assert code == 1
     assert json.loads(out)["memory"]["different_bytes"] == 1
