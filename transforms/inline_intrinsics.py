@@ -120,7 +120,7 @@ def _replace(call: CallOp, intrinsic: FuncOp) -> None:
     body = intrinsic.body.block
     if len(call.buffers) != len(body.args):
         fail(call, f"expected {len(body.args)} tiles, got {len(call.buffers)}")
-    tiles = {
+    tiles: dict[SSAValue, _Tile] = {
         argument: _Tile(*tile)
         for argument, tile in zip(body.args, call.tiles, strict=True)
     }

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     ModuleOp,
+    NoneAttr,
     TensorType,
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
@@ -43,7 +44,8 @@ class LowerTeToTirPass(ModulePass):
     constant becomes a `tir.constant`. A value that is returned twice, or that is an
     argument or a constant, is copied. Tensors without elements are buffers like others,
     but nothing is computed for them; a reduction over nothing just writes what it starts
-    from. Nothing is scheduled: that is for `apply-schedules`.
+    from. An argument or result with the attribute `tir.scope` becomes a buffer in that
+    memory scope. Nothing is scheduled: that is for `apply-schedules`.
 
     Before:
 
@@ -82,10 +84,25 @@ class LowerTeToTirPass(ModulePass):
                 _lower_function(function)
 
 
-def buffer_of(type: Attribute) -> MemRefType[Attribute]:
-    """Return the type of the buffer that holds a tensor; integers become signless."""
+def buffer_of(type: Attribute, scope: Attribute | None = None) -> MemRefType[Attribute]:
+    """Return the type of the buffer that holds a tensor, in a memory scope; integers become signless."""
     assert isa(type, TensorType[Attribute])
-    return MemRefType(scalar_type(type.element_type), type.get_shape())
+    return MemRefType(
+        scalar_type(type.element_type),
+        type.get_shape(),
+        memory_space=scope or NoneAttr(),
+    )
+
+
+def _scopes(function: FuncOp) -> list[Attribute | None]:
+    """Return the memory scope that each argument and result says it is in."""
+    noted: list[DictionaryAttr | None] = []
+    for attributes, types in (
+        (function.arg_attrs, function.function_type.inputs),
+        (function.res_attrs, function.function_type.outputs),
+    ):
+        noted += (None,) * len(types) if attributes is None else attributes.data
+    return [None if each is None else each.data.get(tir.SCOPE) for each in noted]
 
 
 def _lower_function(function: FuncOp) -> None:
@@ -100,14 +117,13 @@ def _lower_function(function: FuncOp) -> None:
                 f"expected static shapes, got {type}; run specialize-shapes first",
             )
     inputs, outputs = function.function_type.inputs, function.function_type.outputs
+    buffers = tuple(map(buffer_of, types, _scopes(function)))
     if function.body.blocks:
-        body = Region(_lowered(function.body.block, tuple(map(buffer_of, types))))
+        body = Region(_lowered(function.body.block, buffers))
         function.detach_region(function.body)
         function.add_region(body)
     function.attributes[SIGNATURE] = function.function_type
-    function.properties["function_type"] = FunctionType.from_lists(
-        tuple(map(buffer_of, types)), ()
-    )
+    function.properties["function_type"] = FunctionType.from_lists(buffers, ())
     _join_argument_attributes(function, len(inputs), len(outputs))
 
 

@@ -37,7 +37,7 @@ class Schedule:
     ```python
     schedule = Schedule()
     relu = schedule.block("relu")
-    i, j = schedule.loops(relu, 2)
+    i, j = schedule.loops(relu, ["i", "j"])
     schedule.parallel(i)
     module.body.block.add_op(schedule.sequence("kernel"))  # for apply-schedules
     ```
@@ -59,12 +59,10 @@ class Schedule:
         return self._add(FindBlockOp(label)).results[0]
 
     def loops(
-        self, block: SSAValue, names: Sequence[str] | int
+        self, block: SSAValue, names: Sequence[str], innermost: bool = False
     ) -> tuple[SSAValue, ...]:
-        """Give the loops around a block, outermost first: as many as these names for them, or as this number."""
-        if isinstance(names, int):
-            return tuple(self._add(LoopsOp(block, names)).results)
-        loops = tuple(self._add(LoopsOp(block, len(names))).results)
+        """Give the loops around a block, outermost first, or just innermost ones: as many as these names for them."""
+        loops = tuple(self._add(LoopsOp(block, len(names), innermost)).results)
         for loop, name in zip(loops, names, strict=True):
             loop.name_hint = name
         return loops

@@ -5,6 +5,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
+    UnitAttr,
 )
 from xdsl.ir import (
     Block,
@@ -18,6 +19,7 @@ from xdsl.irdl import (
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     region_def,
     result_def,
@@ -130,7 +132,7 @@ class FindBlockOp(IRDLOperation):
 
 @irdl_op_definition
 class LoopsOp(IRDLOperation):
-    """Give the loops around a block, outermost first.
+    """Give the loops around a block, outermost first; or of as many as there are the `innermost` ones.
 
     ```mlir
     %l:3 = sched.loops %b -> 3
@@ -141,15 +143,24 @@ class LoopsOp(IRDLOperation):
 
     block = operand_def(BLOCK)
 
+    innermost = opt_prop_def(UnitAttr)
+    """Whether there may be more loops around these."""
+
     loops = var_result_def(LOOP)
 
-    def __init__(self, block: SSAValue, count: int):
-        super().__init__(operands=(block,), result_types=((LOOP,) * count,))
+    def __init__(self, block: SSAValue, count: int, innermost: bool = False):
+        super().__init__(
+            operands=(block,),
+            properties={"innermost": UnitAttr() if innermost else None},
+            result_types=((LOOP,) * count,),
+        )
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.block)
         printer.print_string(f" -> {len(self.loops)}")
+        if self.innermost is not None:
+            printer.print_string(" innermost")
         printer.print_op_attributes(self.attributes)
 
     @classmethod
@@ -157,7 +168,8 @@ class LoopsOp(IRDLOperation):
         block = parser.parse_operand(BLOCK)
         parser.parse_punctuation("->")
         count = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        innermost = parser.parse_optional_keyword("innermost") is not None
         attributes = parser.parse_optional_attr_dict()
-        op = cls(block, count)
+        op = cls(block, count, innermost)
         op.attributes |= attributes
         return op

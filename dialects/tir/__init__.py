@@ -25,7 +25,7 @@ from xdsl.ir import Dialect
 
 from partita.dialects.access import INDEX
 from partita.dialects.tir.block import BlockOp, index_interval
-from partita.dialects.tir.intrinsics import INTRINSIC, CallOp, MemoryOp
+from partita.dialects.tir.intrinsics import INTRINSIC, SCOPE, CallOp, MemoryOp
 from partita.dialects.tir.loop import ForOp, LoopKind
 from partita.dialects.tir.memory import (
     LOCAL,
@@ -42,6 +42,7 @@ __all__ = [
     "INDEX",
     "INTRINSIC",
     "LOCAL",
+    "SCOPE",
     "TIR",
     "BlockOp",
     "CallOp",

@@ -2,13 +2,12 @@
 
 An intrinsic is a private function with the attribute `tir.intrinsic`, over the tiles that
 the instruction reads and writes, in the memory scopes where it finds them. Its body is
-`tir` text, or `te` text before `lower-te-to-tir`: one nest of loops around one block. This
-text is all that says what the instruction does. `sched.tensorize` matches loops with it,
+`tir` text: one nest of loops around one block; or it is `te` text before `lower-te-to-tir`,
+whose arguments and results say their memory scope as `tir.scope`. This text is all that says what the instruction does. `sched.tensorize` matches loops with it,
 interpreters run it, and a target without the instruction inlines it.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -51,6 +50,9 @@ from partita.shapes import Shape
 INTRINSIC = "tir.intrinsic"
 """Attribute of functions that say what an instruction does."""
 
+SCOPE = "tir.scope"
+"""Attribute of a tensor argument or result that becomes a buffer in a memory scope, a string."""
+
 
 @irdl_op_definition
 class MemoryOp(IRDLOperation):
@@ -68,7 +70,7 @@ class MemoryOp(IRDLOperation):
     capacity = prop_def(IntegerAttr.constr(i64))
     """Bytes."""
 
-    assembly_format: ClassVar[str] = "$scope `of` $capacity `bytes` attr-dict"
+    assembly_format = "$scope `of` $capacity `bytes` attr-dict"
 
     def __init__(self, scope: str, capacity: int):
         super().__init__(

@@ -47,6 +47,10 @@ def check_movable(block: BlockOp, loop: ForOp) -> None:
             raise ScheduleError(
                 f"{name_of(other)} shares the loops of {name_of(block)}"
             )
+    for each in loops_around(block):
+        if each not in around and each.attributes:
+            noted = ", ".join(each.attributes)
+            raise ScheduleError(f"{name_of(each)} around it has {noted} already")
     space = Space()
     bindings = space.bindings(block)
     inside = {

@@ -7,6 +7,7 @@ rectangle of outputs for which it lies inside, and taps that always do keep thei
 """
 
 from collections.abc import Sequence
+from math import copysign, inf
 
 import numpy as np
 from xdsl.dialects import arith
@@ -136,18 +137,18 @@ def _evaluated(op: Operation, operands: Sequence[Known]) -> Known:
 
 def _is_identity(op: Operation, constant: Array) -> bool:
     """Say whether combining something with a constant leaves it as it is, signed zeros and NaN included."""
-    if constant.dtype.kind == "f":
-        infinity = constant.dtype.type(np.inf)
+    value = constant.item()
+    if isinstance(value, float):
         floats: dict[type[Operation], bool] = {
-            arith.AddfOp: bool(constant == 0 and np.signbit(constant)),
-            arith.MaximumfOp: bool(constant == -infinity),
-            arith.MinimumfOp: bool(constant == infinity),
-            arith.MulfOp: bool(constant == 1),
+            arith.AddfOp: value == 0 and copysign(1, value) < 0,
+            arith.MaximumfOp: value == -inf,
+            arith.MinimumfOp: value == inf,
+            arith.MulfOp: value == 1,
         }
         return floats.get(type(op), False)
     if constant.dtype.kind != "i":
         return False
-    limits = np.iinfo(constant.dtype)
+    largest = (1 << (constant.dtype.itemsize * 8 - 1)) - 1
     identities: dict[type[Operation], int] = {
         arith.AddiOp: 0,
         arith.OrIOp: 0,
@@ -156,7 +157,7 @@ def _is_identity(op: Operation, constant: Array) -> bool:
         arith.MuliOp: 1,
         arith.AndIOp: -1,
         arith.MinUIOp: -1,
-        arith.MaxSIOp: int(limits.min),
-        arith.MinSIOp: int(limits.max),
+        arith.MaxSIOp: -largest - 1,
+        arith.MinSIOp: largest,
     }
-    return type(op) in identities and int(constant) == identities[type(op)]
+    return identities.get(type(op)) == value

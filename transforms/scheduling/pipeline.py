@@ -97,7 +97,9 @@ def _pipeline(loop: ForOp, labels: Labels) -> None:
 def _ahead(loop: ForOp) -> tuple[list[Operation], list[AllocOp]]:
     """Return what of a loop's body can run ahead of the rest, and the buffers that it fills."""
     body = tuple(loop.body.block.ops)
-    own = {op.memref: op for op in body if isinstance(op, AllocOp)}
+    own: dict[SSAValue, AllocOp] = {
+        op.memref: op for op in body if isinstance(op, AllocOp)
+    }
     written = {op.buffer for op in accesses_in(loop) if isinstance(op, StoreOp)}
     ahead: list[Operation] = []
     filled: dict[AllocOp, None] = {}

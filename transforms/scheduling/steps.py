@@ -116,9 +116,10 @@ def _find_block(run: Run, op: FindBlockOp) -> Sequence[Operation]:
 
 def _loops(run: Run, op: LoopsOp) -> Sequence[Operation]:
     loops = loops_around(run.block(op.block))
-    if len(loops) != len(op.loops):
-        raise ScheduleError(f"expected {len(op.loops)} loops, got {len(loops)}")
-    return loops
+    count = len(op.loops)
+    if len(loops) < count or (len(loops) > count and op.innermost is None):
+        raise ScheduleError(f"expected {count} loops, got {len(loops)}")
+    return loops[len(loops) - count :]
 
 
 def _split(run: Run, op: SplitOp) -> Sequence[Operation]:

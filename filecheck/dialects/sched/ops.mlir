@@ -9,6 +9,8 @@ builtin.module {
   %b = sched.block "conv2d"
   // CHECK-NEXT:   %l, %l_1, %l_2 = sched.loops %b -> 3
   %l:3 = sched.loops %b -> 3
+  // CHECK-NEXT:   %m, %m_1 = sched.loops %b -> 2 innermost {note = "kept"}
+  %m:2 = sched.loops %b -> 2 innermost {note = "kept"}
   // CHECK-NEXT:   sched.reorder %l_2, %l_1
   sched.reorder %l#2, %l#1
   // CHECK-NEXT: } attributes {note = "kept"}
