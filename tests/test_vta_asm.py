@@ -133,6 +133,16 @@ def test_every_record_is_read_back(path: Path) -> None:
     assert parse_json(json_of(program)).program().to_bytes() == content
 
 
+@pytest.mark.full
+def test_whole_networks_are_read_back() -> None:
+    for path in STREAMS:
+        if path not in SMALL:
+            program = Program.of_record(path)
+            assert (
+                parse_text(text_of(program)).program().to_bytes() == program.to_bytes()
+            )
+
+
 HAND_WRITTEN = """
 ; add two vectors
 vta 1

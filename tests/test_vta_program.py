@@ -1,6 +1,7 @@
 """VTA programs: building, placing, storing and refusing them."""
 
 import json
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -14,8 +15,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from vta_isa_cases import RECORDS, SIM, STREAMS
 
+from partita.runtime import vta
 from partita.runtime.vta import (
     AluOpcode,
+    ConfigWarning,
     HardwareConfig,
     IsaError,
     Memory,
@@ -242,7 +245,9 @@ def test_damaged_files_are_refused_or_still_programs(data: st.DataObject) -> Non
             at = data.draw(st.integers(0, len(content) - 1))
             content[at] = data.draw(st.integers(0, 255))
     try:
-        program = Program.of_bytes(bytes(content), "p.vta")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConfigWarning)
+            program = Program.of_bytes(bytes(content), "p.vta")
     except ProgramError as error:
         message = str(error)
     else:
@@ -300,6 +305,10 @@ HEADERS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "offset": (
         lambda header: header["buffers"][1].update(offset=130),
         "buffer x: expected an offset that is a multiple of 64, got 128 bytes at 130",
+    ),
+    "address": (
+        lambda header: header["buffers"][1].update(offset=1 << 40),
+        "expected an arena that 32 bits can address, got 1099511627904 bytes",
     ),
     "overlap": (
         lambda header: header["buffers"][1].update(offset=64),
@@ -417,3 +426,13 @@ def test_every_record_is_a_program(path: Path) -> None:
         assert np.all(apart == apart[:1])
     if len(rows) < 5000:
         assert Program.of_bytes(program.to_bytes()).to_bytes() == program.to_bytes()
+
+
+@pytest.mark.parametrize("name", vta.__all__)
+def test_exports_resolve(name: str) -> None:
+    assert getattr(vta, name) is not None
+
+
+def test_nothing_else_is_exported() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'x'"):
+        getattr(vta, "x")  # noqa: B009

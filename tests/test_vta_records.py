@@ -176,3 +176,18 @@ def test_truncated_records_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.ones(3))
     with pytest.raises(RecordError, match=r": expected an .npz record; this is"):
         Record.read(tmp_path / "a.npy")
+
+
+def test_memory_that_nothing_uses_is_kept(tmp_path: Path) -> None:
+    with np.load(CONV) as content:
+        arrays: Arrays = {key: content[key] for key in content.files}
+    more = np.full(64, 9, np.uint8)
+    for key, value in (("seg_addr", 1 << 20), ("seg_size", 64)):
+        arrays[key] = np.append(arrays[key], np.uint32(value))
+    for key in ("mem_before", "mem_after"):
+        arrays[key] = np.concatenate([arrays[key], more])
+    np.savez(tmp_path / "r.npz", **arrays)
+    last = Record.read(tmp_path / "r.npz").buffers[-1]
+    assert (last.name, last.role, last.size) == ("memory", "constant", 64)
+    assert last.contents is not None
+    assert np.array_equal(last.contents, more)

@@ -320,10 +320,18 @@ def _content(buffer: Buffer, data: NDArray[Any]) -> memoryview:
 
 def _check(program: Program) -> None:
     """Raise `ProgramError` unless ranges, buffers and relocations fit each other and the stream."""
-    stream, relocations = program.instructions, program.relocations
-    count = len(stream)
+    stream = program.instructions
     if stream.dtype != isa.INSTRUCTION or stream.ndim != 1:
         raise ProgramError("expected instructions as an array of INSTRUCTION")
+    _check_ranges(program)
+    _check_buffers(program)
+    _check_relocations(program)
+    _check_accesses(program)
+
+
+def _check_ranges(program: Program) -> None:
+    """Raise unless launches and layers are ranges of the stream."""
+    count = len(program.instructions)
     ends = [0, *(each.stop for each in program.launches)]
     if [each.start for each in program.launches] != ends[:-1] or ends[-1] != count:
         raise ProgramError(
@@ -334,25 +342,37 @@ def _check(program: Program) -> None:
             raise ProgramError(
                 f"layer {layer.name}: expected instructions 0 to {count}, got {layer.range.start} to {layer.range.stop}"
             )
+
+
+def _check_buffers(program: Program) -> None:
+    """Raise unless names are unique, and no buffer lies where it must not."""
     names = Counter(each.name for each in program.buffers)
     for name, times in names.items():
         if times > 1:
             raise ProgramError(f"{times} buffers are named {name}")
+    if program.arena_bytes > 1 << DRAM_BITS:
+        raise ProgramError(
+            f"expected an arena that {DRAM_BITS} bits can address, got {program.arena_bytes} bytes"
+        )
     pair = overlaps(program.buffers)
     if pair is not None:
         raise ProgramError(f"buffers {pair[0].name} and {pair[1].name} overlap")
+
+
+def _check_relocations(program: Program) -> None:
+    """Raise unless relocations are pairs of what exists, in order."""
+    relocations = program.relocations
     if relocations.ndim != 2 or relocations.shape[1] != 2:
         raise ProgramError("expected relocations of an instruction and a buffer each")
-    rows, targets = relocations[:, 0], relocations[:, 1]
+    rows, targets = relocations.T
     if (
         np.any(rows[1:] <= rows[:-1])
-        or np.any((rows < 0) | (rows >= count))
-        or np.any((targets < 0) | (targets >= len(names)))
+        or np.any((rows < 0) | (rows >= len(program.instructions)))
+        or np.any((targets < 0) | (targets >= len(program.buffers)))
     ):
         raise ProgramError(
             "expected relocations of instructions and buffers that exist, each instruction once and in order"
         )
-    _check_accesses(program)
 
 
 def _check_accesses(program: Program) -> None:
