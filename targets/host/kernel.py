@@ -31,6 +31,7 @@ from partita.targets.host.emitter import (
 from partita.targets.host.indices import ANY, Dimension, Indices
 from partita.targets.host.memory import Buffer, Memory, buffer_of
 from partita.targets.host.scalar_ops import RULES
+from partita.targets.host.transposes import transposable_loads
 from partita.transforms.scheduling.kinds import reduced_along
 
 STACK_LIMIT = 256 * 1024
@@ -119,6 +120,8 @@ class _Kernel:
         self.values: dict[SSAValue, Value] = {}
         self.constants: list[str] = []
         self.mask: Value | None = None
+        self.transposed: dict[Operation, list[Value] | None] = {}
+        self.turn = 0
         self.vectorized = False
         self.stack = 0
 
@@ -194,9 +197,7 @@ class _Kernel:
         if kind is LoopKind.VECTORIZED and op.extent > 1 and not self.vectorized:
             self.lanes(op)
         elif kind in (LoopKind.UNROLLED, LoopKind.VECTORIZED) or op.extent == 1:
-            for index in range(lower, upper):
-                self.indices.expressions[op.variable] = AffineExpr.constant(index)
-                self.body(op.body.block)
+            self.unrolled(op)
         else:
             begin, end = integer(lower), integer(upper)
             if op is self.grid:
@@ -212,6 +213,19 @@ class _Kernel:
                     Dimension(index, (lower, upper - 1))
                 )
                 self.body(op.body.block)
+
+    def unrolled(self, op: tir.ForOp) -> None:
+        """Run a loop's iterations one after the other, without a loop."""
+        loads = transposable_loads(op)
+        self.transposed.update(dict.fromkeys(loads))
+        lower = op.lower.value.data
+        for self.turn in range(op.extent):
+            self.indices.expressions[op.variable] = AffineExpr.constant(
+                lower + self.turn
+            )
+            self.body(op.body.block)
+        for each in loads:
+            del self.transposed[each]
 
     def hint(self, op: tir.ForOp) -> int | None:
         """Return what LLVM is told about a loop.
@@ -351,6 +365,13 @@ class _Kernel:
         """Emit the loads, stores and arithmetic of a block."""
         for op in block.ops:
             match op:
+                case tir.LoadOp() if op in self.transposed:
+                    columns = self.transposed[op]
+                    if columns is None:
+                        buffer = self.buffers[op.buffer]
+                        columns = self.memory.load_transposed(buffer, op)
+                        self.transposed[op] = columns
+                    self.values[op.result] = columns[self.turn]
                 case tir.LoadOp():
                     otherwise = op.otherwise
                     self.values[op.result] = self.memory.load(

@@ -18,6 +18,7 @@ from partita.targets.host.emitter import (
     vector,
 )
 from partita.targets.host.indices import Address, Indices
+from partita.targets.host.transposes import transpose
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,15 @@ class Memory:
             return self._load_guarded(buffer, address, inside, otherwise)
         both = inside if mask is None else self.emitter.binary("and", inside, mask)
         return self._load_masked(buffer, address, both, otherwise)
+
+    def load_transposed(self, buffer: Buffer, access: tir.LoadOp) -> list[Value]:
+        """Read from each lane's index on as many elements as there are lanes; return the first ones, then the next."""
+        address = self._address(buffer, access)
+        lanes = self._lanes(address)
+        pointers = self._pointers(buffer, address, lanes, inside=True)
+        rows = [self._load_one(buffer, pointer, lanes) for pointer in pointers]
+        columns = transpose(self.emitter, rows)
+        return [self._from_memory(each, buffer) for each in columns]
 
     def store(
         self,

@@ -64,6 +64,7 @@ def softmax() -> Iterator[Case]:
         for axis in (0, 1):
             yield case(op, f"{axis}", Input(CUBE, low=-50, high=50), axis=axis)
         yield case(op, "vector", Input((7,)), axis=0)
+        yield case(op, "rows", Input((5, 9, 130), low=-9, high=9), axis=2)
 
 
 def normalizations() -> Iterator[Case]:

@@ -16,6 +16,15 @@ def views() -> Iterator[Case]:
     """Move elements: each comes from one place."""
     for dtype in (*NUMBERS, "bool"):
         yield case(relay.TransposeOp, dtype, Input((2, 3, 4), dtype), axes=(2, 0, 1))
+    for dtype in ("float32", "float16", "int8", "int64", "bool"):
+        yield case(
+            relay.TransposeOp,
+            f"tiles-{dtype}",
+            Input((2, 37, 21), dtype),
+            axes=(0, 2, 1),
+        )
+    yield case(relay.TransposeOp, "far", Input((19, 5, 33)), axes=(1, 2, 0))
+    yield case(relay.TransposeOp, "narrow", Input((6, 5, 4, 5)), axes=(0, 2, 3, 1))
     yield case(relay.TransposeOp, "identity", CUBE, axes=(0, 1, 2))
     yield case(relay.TransposeOp, "scalar", Input(()), axes=())
     for source, target in (

@@ -12,6 +12,10 @@ from partita.transforms.loop_rules.rows import schedule_rows
 from partita.transforms.loop_rules.steps import Steps
 from partita.transforms.loop_rules.tiled import schedule_tiles
 from partita.transforms.loop_rules.tiles import Registers
+from partita.transforms.loop_rules.transposes import (
+    find_transposition,
+    schedule_transposition,
+)
 
 
 def schedule(function: FuncOp, registers: Registers) -> sched.SequenceOp | None:
@@ -33,7 +37,10 @@ def schedule(function: FuncOp, registers: Registers) -> sched.SequenceOp | None:
             schedule_group(steps, group, registers)
             continue
         if not stage.reduction:
-            schedule_map(steps, stage, registers)
+            if tiles := find_transposition(stage, registers):
+                schedule_transposition(steps, stage, tiles)
+            else:
+                schedule_map(steps, stage, registers)
             continue
         epilogue = find_epilogue(inlined.stages, stage)
         if epilogue is not None:
