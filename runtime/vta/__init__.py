@@ -11,28 +11,47 @@ if TYPE_CHECKING:
     from partita.runtime.vta.buffers import Buffer, Layer, ProgramError
     from partita.runtime.vta.builder import Handle, ProgramBuilder, Tokens
     from partita.runtime.vta.config import ConfigError, ConfigWarning, HardwareConfig
+    from partita.runtime.vta.faults import (
+        Deadlock,
+        Finish,
+        Illegal,
+        OutOfRange,
+        Race,
+        SimulationError,
+        Uninitialized,
+    )
     from partita.runtime.vta.isa import AluOpcode, IsaError, Memory, Module, Opcode
     from partita.runtime.vta.program import Program
     from partita.runtime.vta.records import Record, RecordError
+    from partita.runtime.vta.simulator import SimulationReport, simulate
 
 MODULES = {
     "AluOpcode": "isa",
     "Buffer": "buffers",
     "ConfigError": "config",
     "ConfigWarning": "config",
+    "Deadlock": "faults",
+    "Finish": "faults",
     "Handle": "builder",
     "HardwareConfig": "config",
+    "Illegal": "faults",
     "IsaError": "isa",
     "Layer": "buffers",
     "Memory": "isa",
     "Module": "isa",
     "Opcode": "isa",
+    "OutOfRange": "faults",
     "Program": "program",
     "ProgramBuilder": "builder",
     "ProgramError": "buffers",
+    "Race": "faults",
     "Record": "records",
     "RecordError": "records",
+    "SimulationError": "faults",
+    "SimulationReport": "simulator",
     "Tokens": "builder",
+    "Uninitialized": "faults",
+    "simulate": "simulator",
 }
 
 __all__ = [
@@ -40,19 +59,28 @@ __all__ = [
     "Buffer",
     "ConfigError",
     "ConfigWarning",
+    "Deadlock",
+    "Finish",
     "Handle",
     "HardwareConfig",
+    "Illegal",
     "IsaError",
     "Layer",
     "Memory",
     "Module",
     "Opcode",
+    "OutOfRange",
     "Program",
     "ProgramBuilder",
     "ProgramError",
+    "Race",
     "Record",
     "RecordError",
+    "SimulationError",
+    "SimulationReport",
     "Tokens",
+    "Uninitialized",
+    "simulate",
 ]
 
 

@@ -21,6 +21,7 @@ from partita.runtime.compiled import WORD_FUNCTION, CompiledText
 from partita.runtime.plan import ALIGNMENT
 from partita.runtime.tensors import aligned_empty
 from partita.runtime.vta import isa
+from partita.runtime.vta.buffers import Buffer
 from partita.runtime.vta.config import HardwareConfig
 from partita.runtime.vta.faults import (
     Illegal,
@@ -88,6 +89,9 @@ class Stream:
     names: tuple[str, ...]
     """What to call the buffers."""
 
+    empty: NDArray[np.bool_]
+    """Which buffers hold nothing before a run: those that are neither input nor come with the program."""
+
     @staticmethod
     def of_program(program: Program) -> "Stream":
         """Return a program's stream, for its arena."""
@@ -101,6 +105,7 @@ class Stream:
             owners,
             np.array(buffers or [(0, 0, 0)], np.int64),
             tuple(each.name for each in program.buffers) or ("DRAM",),
+            np.array([_is_empty(each) for each in program.buffers] or [False]),
         )
 
     @staticmethod
@@ -119,7 +124,12 @@ class Stream:
             np.zeros(len(instructions), np.int32),
             np.array([(-base, 0, size)], np.int64),
             ("DRAM",),
+            np.array([False]),
         )
+
+
+def _is_empty(buffer: Buffer) -> bool:
+    return buffer.contents is None and buffer.role in ("scratch", "output")
 
 
 @cache
@@ -136,12 +146,14 @@ def simulate(
     seed: int = 0,
     check_races: bool = True,
     check_written: bool = True,
+    check_scratch: bool = False,
 ) -> SimulationReport:
     """Run a program on `memory`, which is changed in place; all token queues start empty.
 
     A `Program` takes its arena as memory. Bare instructions are one launch with absolute addresses, and memory begins
     at address `base`. `seed` chooses among random orders. Without `check_races`, results of programs with races depend
-    on `order`; without `check_written`, elements of on-chip memories that nothing wrote are 0.
+    on `order`; without `check_written`, elements of on-chip memories that nothing wrote are 0. `check_scratch` extends
+    that check to DRAM: scratch and output buffers hold nothing until a STORE writes them.
 
     Raises `Deadlock` and `Finish` before anything is executed; then, at the first instruction that fails, `Race`,
     `OutOfRange`, `Uninitialized` or `Illegal`, and memory is left as the instructions before made it. Raises
@@ -168,8 +180,21 @@ def simulate(
     found = find_order(
         stream.instructions, stream.launches, stream.config, POLICIES[order], seed
     )
-    run = _Run(stream, found, memory, races=check_races, written=check_written)
-    return run.execute()
+    checks = Checks(check_races, check_written, check_scratch)
+    return _Run(stream, found, memory, checks).execute()
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What a run looks for besides accesses that do not exist; see `simulate`."""
+
+    races: bool
+    written: bool
+    scratch: bool
+
+    @property
+    def any(self) -> bool:
+        return self.races or self.written or self.scratch
 
 
 class _Run:
@@ -180,14 +205,13 @@ class _Run:
         stream: Stream,
         order: Order,
         memory: NDArray[np.uint8],
-        *,
-        races: bool,
-        written: bool,
+        checks: Checks,
     ):
         self._stream = stream
         self._order = order
         config, layout = stream.config, Layout(stream.config)
         self._layout = layout
+        self._memory_bytes = len(memory)
         arrays: dict[str, NDArray[Any]] = {
             "instructions": stream.instructions,
             "order": order.sequence,
@@ -205,22 +229,37 @@ class _Run:
         for name, (depth, size) in depths.items():
             arrays[name] = aligned_empty((depth * size,), BYTES)
             arrays[name].fill(0)
-        if races or written:
-            granules = -(-len(memory) // layout.granule)
-            for name, sharing in SHARING.items():
-                count = depths[name][0] if name in depths else granules
-                for table in (sharing.writer, *sharing.readers.values()):
-                    arrays[table] = np.zeros(count, np.uint32)
-                if written and name in depths:
-                    arrays[sharing.writer].fill(NEVER)
+        if checks.any:
+            arrays |= self._tables(depths, checks)
         self._kept = arrays
         self._words = np.zeros(len(WORDS), np.int64)
         for name, array in arrays.items():
             self._words[WORDS[name]] = array.ctypes.data
-        self._words[WORDS["checked"]] = races or written
-        self._words[WORDS["ordered"]] = races
+        self._words[WORDS["checked"]] = checks.any
+        self._words[WORDS["ordered"]] = checks.races
         for module in Module:
             self._words[WORDS[f"known_{module.name.lower()}"]] = ANY_TIME
+
+    def _tables(
+        self, depths: Mapping[str, tuple[int, int]], checks: Checks
+    ) -> dict[str, NDArray[np.uint32]]:
+        """Return who last wrote and read each element, and each granule of DRAM: nobody."""
+        granule = self._layout.granule
+        counts = {name: depth for name, (depth, _) in depths.items()}
+        counts["dram"] = -(-self._memory_bytes // granule)
+        tables: dict[str, NDArray[np.uint32]] = {}
+        for name, sharing in SHARING.items():
+            for table in (sharing.writer, *sharing.readers.values()):
+                tables[table] = np.zeros(counts[name], np.uint32)
+            if checks.written and name in depths:
+                tables[sharing.writer].fill(NEVER)
+        if checks.scratch:
+            stream, written = self._stream, tables[SHARING["dram"].writer]
+            # Buffers may share bytes: what holds something comes last.
+            for each in np.argsort(~stream.empty, kind="stable").tolist():
+                low, high = (stream.buffers[each, 1:] // granule).tolist()
+                written[low:high] = NEVER if stream.empty[each] else 0
+        return tables
 
     def __getitem__(self, name: str) -> int:
         return int(self._words[WORDS[name]])
