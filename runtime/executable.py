@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from partita.errors import ArtifactError, InputError, OptionError
 from partita.runtime.artifact import Artifact
 from partita.runtime.external import ExternalStep
-from partita.runtime.loaders import load_external
-from partita.runtime.machine import Machine
+from partita.runtime.loaders import LoaderContext, load_external
+from partita.runtime.machine import Machine, available_threads
 from partita.runtime.native import CLOCK, COPY, Call, Code, Table
 from partita.runtime.plan import STEPS, Buffer, CopyStep, KernelStep, Step, TensorSpec
 from partita.runtime.tensors import Array, aligned, aligned_empty, placed_empty
@@ -25,20 +25,13 @@ from partita.runtime.tensors import Array, aligned, aligned_empty, placed_empty
 External = Callable[[Sequence[int]], None]
 """What runs a step of another target: a function of the addresses of the step's buffers."""
 
-Loader = Callable[[Step, Artifact], External]
-"""What prepares such a step, once, when the executable is made."""
+Loader = Callable[[Step, Artifact, LoaderContext], External]
+"""What prepares such a step when the executable is made, or gets another number of threads."""
 
 LARGE_COPY = 1 << 20
 """Copies of at least this many bytes are shared among threads."""
 
 MOST_THREADS = 1024
-
-
-def available_threads() -> int:
-    """Return how many CPUs this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class Executable:
@@ -87,9 +80,9 @@ class Executable:
             if isinstance(step, KernelStep)
         }
         self._code = Code(artifact.objects, kernels)
-        loaded = _segments(
-            self._load(plan.steps, {ExternalStep: load_external, **(loaders or {})})
-        )
+        self._loaders = {ExternalStep: load_external, **(loaders or {})}
+        context = LoaderContext(self._threads)
+        loaded = _segments(self._load(plan.steps, context))
         self._segments = [
             _Segment(
                 self._code, steps, self._address, len(plan.inputs), external, timed
@@ -128,8 +121,22 @@ class Executable:
         return self._threads
 
     def set_threads(self, threads: int) -> None:
-        """Use at most this many threads from the next run on."""
-        self._threads = _checked(threads)
+        """Use at most this many threads from the next run on.
+
+        Modules of other targets are loaded again, since some settle this when they are loaded.
+        """
+        if _checked(threads) == self._threads:
+            return
+        context = LoaderContext(threads)
+        anew = [
+            (each, self._loaders[type(each.step)](each.step, self._artifact, context))
+            for each in self._segments
+            if each.step is not None
+        ]
+        with self._lock:
+            self._threads = threads
+            for segment, external in anew:
+                segment.external = external
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -192,7 +199,7 @@ class Executable:
         return None
 
     def _load(
-        self, steps: Sequence[Step], loaders: Mapping[type[Step], Loader]
+        self, steps: Sequence[Step], context: LoaderContext
     ) -> Iterator[tuple[Step, External | None]]:
         """Yield the steps that run, and what runs them if it is not the host.
 
@@ -202,17 +209,17 @@ class Executable:
             if isinstance(step, STEPS):
                 yield step, None
                 continue
-            if type(step) not in loaders:
+            if type(step) not in self._loaders:
                 raise ArtifactError(
                     f"the plan has a {step.KEY} step, which has no loader here"
                 )
             try:
-                yield step, loaders[type(step)](step, self._artifact)
+                yield step, self._loaders[type(step)](step, self._artifact, context)
             except ArtifactError as error:
                 if not step.nested:
                     raise
                 self._fallbacks.append(str(error))
-                yield from self._load(step.nested, loaders)
+                yield from self._load(step.nested, context)
 
     def _check(self, inputs: Mapping[str, ArrayLike]) -> list[Array]:
         """Return contiguous arrays in the order of `self.inputs`, or raise `InputError`."""
@@ -286,7 +293,8 @@ class _Segment:
         timed: bool,
     ):
         """Place what stays in memory by its `address`; the first `inputs` of the moving ends are inputs."""
-        self._external = external
+        self.step = None if external is None else steps[0]
+        self.external = external
         self._stamps = np.zeros((len(steps) + 1, 2), np.int64) if timed else None
         buffers = [buffer for step in steps for buffer in step.buffers]
         pointers = [address(each) for each in buffers]
@@ -316,9 +324,9 @@ class _Segment:
             self._pointers[place] = ends[end]
         if self.table is not None:
             self.table.run(threads)
-        elif self._external is not None:
+        elif self.external is not None:
             self._stamp(0)
-            self._external(self._pointers.tolist())
+            self.external(self._pointers.tolist())
             self._stamp(1)
 
     def _stamp(self, number: int) -> None:

@@ -1,6 +1,6 @@
 """A step of the plan that a module of another target runs: what it is, and how it is written.
 
-    {"external": "main_0", "target": "c", "origin": "conv_1, relu_1",
+    {"external": "main_0", "target": "c", "module": "main_0", "origin": "conv_1, relu_1",
      "inputs": [{"buffer": ["input", 0], "name": "x", "dtype": "float32", "shape": [1, 16]}],
      "outputs": [{"buffer": ["arena", 0], "name": "output0", "dtype": "float32", "shape": [1, 16]}],
      "weights": [0, 3], "options": {}, "fallback": []}
@@ -33,6 +33,10 @@ class ExternalStep(Step):
     outputs: tuple[Buffer, ...]
     input_specs: tuple[TensorSpec, ...]
     output_specs: tuple[TensorSpec, ...]
+    module: str = ""
+    """The function under whose name the artifact keeps the files, as it does those of several functions that are
+    alike; if empty, this one's."""
+
     weights: tuple[int, ...] = ()
     """Numbers of the plan's weights that the loader gets, in its order."""
 
@@ -48,7 +52,7 @@ class ExternalStep(Step):
     @property
     def folder(self) -> str:
         """What the names of the module's members begin with."""
-        return f"modules/{self.target}/{self.function}/"
+        return f"modules/{self.target}/{self.module or self.function}/"
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -87,6 +91,7 @@ class ExternalStep(Step):
         return {
             "external": self.function,
             "target": self.target,
+            "module": self.module or self.function,
             "origin": self.origin,
             "inputs": ends(self.inputs, self.input_specs),
             "outputs": ends(self.outputs, self.output_specs),
@@ -102,6 +107,7 @@ class ExternalStep(Step):
         return ExternalStep(
             function=_name(node["external"]),
             target=_name(node["target"]),
+            module=_name(node["module"]),
             inputs=tuple(Buffer.read(each["buffer"]) for each in inputs),
             outputs=tuple(Buffer.read(each["buffer"]) for each in outputs),
             input_specs=tuple(map(TensorSpec.read, inputs)),

@@ -1,5 +1,6 @@
 """The machine that code is for, and whether this one can run it."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -48,6 +49,13 @@ class Machine:
         missing = self.features - available.features
         if missing:
             raise ArtifactError(f"compiled for {_some(missing)}, which this CPU lacks")
+
+
+def available_threads() -> int:
+    """Return how many CPUs this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _some(names: Iterable[str]) -> str:

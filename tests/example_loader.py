@@ -35,6 +35,7 @@ def load(
     outputs: Sequence[object],
     weights: Sequence[Array],
     options: Mapping[str, object],
+    context: object,
 ) -> Callable[[Sequence[Array], Sequence[Array]], None]:
     """Load `ops.json`: ops with the numbers of the values that they read, after inputs and weights, and results."""
     program = json.loads(files["ops.json"])

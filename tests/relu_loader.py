@@ -15,6 +15,7 @@ def load(
     outputs: Sequence[object],
     weights: Sequence[Array],
     options: Mapping[str, object],
+    context: object,
 ) -> Module:
     """Load a module of one ReLU."""
 
@@ -30,6 +31,7 @@ def load_without_library(
     outputs: Sequence[object],
     weights: Sequence[Array],
     options: Mapping[str, object],
+    context: object,
 ) -> Module:
     """Fail as a loader does whose library is not installed."""
     raise ImportError("librelu is not installed; install relu[library]")
@@ -41,6 +43,7 @@ def load_what_fails(
     outputs: Sequence[object],
     weights: Sequence[Array],
     options: Mapping[str, object],
+    context: object,
 ) -> Module:
     """Load a module that fails when it runs."""
 

@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp
 
 from partita.interpreters.scalar import Array
 from partita.runtime import Machine
+from partita.runtime.loaders import LoaderContext
 from partita.runtime.loaders.c import load
 from partita.runtime.plan import TensorSpec
 from partita.runtime.tensors import aligned_empty
@@ -37,9 +38,18 @@ def run(
     backend: C, function: FuncOp, inputs: Sequence[Array], outputs: Sequence[Array]
 ) -> None:
     """Compile a function, and fill outputs of the shapes and dtypes that it gives."""
-    made = backend.codegen(function, CodegenContext(Machine.host()))
+    context = CodegenContext(Machine.host())
+    name = function.sym_name.data
+    made = backend.link({name: backend.codegen(function, context)}, context)[name]
     weights = [each.content() for each in made.weights]
-    module = load(made.files, specs(inputs), specs(outputs), weights, made.options)
+    module = load(
+        made.files,
+        specs(inputs),
+        specs(outputs),
+        weights,
+        made.options,
+        LoaderContext(),
+    )
     module(inputs, outputs)
 
 

@@ -1,5 +1,6 @@
 """The c back end on graphs: what it takes, what an artifact holds of it, and what happens where it fails."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from partita.errors import ArtifactError, CodegenError, OptionError
 from partita.interpreters import interpret
 from partita.interpreters.scalar import Array
 from partita.runtime import Artifact, Executable, ExternalStep, Machine
+from partita.runtime.loaders import LoaderContext
 from partita.runtime.loaders.c import load
 from partita.shapes import Shape, tensor_of
 from partita.targets.c import C
@@ -115,6 +117,33 @@ def test_a_part_of_a_graph() -> None:
     """The host does what the target was not told to take."""
     artifact = check(block_graph(), C(flags="-O1", ops=("relay.relu", "relay.conv2d")))
     assert len(steps(artifact)) == 2
+
+
+def alternating(x: SSAValue) -> Sequence[SSAValue]:
+    """Layers of the same shape, each followed by an op that the target is not told to take."""
+    for _ in range(12):
+        weights = RNG.standard_normal((16, 16, 3, 3), np.float32) / 16
+        filters = relay.ConstantOp.of(weights).result
+        x = relay.Conv2dOp(x, filters, padding=(1, 1, 1, 1)).results[0]
+        x = relay.TanhOp(x).results[0]
+    return (x,)
+
+
+def test_regions_are_compiled_together() -> None:
+    """They share one object, which an artifact holds once, and in it the kernels that are alike."""
+    backend = C(flags="-O1", ops=("relay.conv2d",))
+    artifact = check(graph(alternating, (1, 16, 8, 8)), backend)
+    called = steps(artifact)
+    assert len(called) == 12
+    assert set(artifact.modules) == {
+        "modules/c/main_0/module.c",
+        "modules/c/main_0/module.so",
+    }
+    source = artifact.modules["modules/c/main_0/module.c"].decode()
+    kernels = re.findall(r"static void (\w+)", source)
+    assert len(kernels) == len(set(kernels)) == 2  # A padded copy, and the convolution.
+    assert [len(each.weights) for each in called] == [1] * 12
+    assert len(artifact.modules["modules/c/main_0/module.so"]) < 1 << 15
 
 
 def exp(x: SSAValue) -> SSAValue:
@@ -213,13 +242,13 @@ def test_a_module_that_cannot_be_loaded(tmp_path: Path) -> None:
     }
     arguments = step.input_specs, step.output_specs
     with pytest.raises(ArtifactError, match=r"it has no file module\.so"):
-        load({}, *arguments, (), step.options)
+        load({}, *arguments, (), step.options, LoaderContext())
     with pytest.raises(ArtifactError, match="it does not name its function"):
-        load(files, *arguments, (), {})
+        load(files, *arguments, (), {}, LoaderContext())
     with pytest.raises(ArtifactError, match="has no function nothing"):
-        load(files, *arguments, (), {"function": "nothing"})
+        load(files, *arguments, (), {"function": "nothing"}, LoaderContext())
     with pytest.raises(ArtifactError, match="its shared object cannot be loaded: "):
-        load({"module.so": b"text"}, *arguments, (), step.options)
+        load({"module.so": b"text"}, *arguments, (), step.options, LoaderContext())
 
 
 def test_two_executables_of_one_artifact(tmp_path: Path) -> None:

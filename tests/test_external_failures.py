@@ -1,6 +1,6 @@
 """What becomes of a model where a back end fails, or what it made cannot be loaded."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,7 +17,8 @@ from partita.dialects import relay
 from partita.driver import compile_artifact, context
 from partita.errors import ArtifactError, CodegenError
 from partita.runtime import Executable
-from partita.runtime.loaders import LOADERS
+from partita.runtime.loaders import LOADERS, LoaderContext
+from partita.runtime.tensors import Array
 from partita.targets.backend import (
     Accept,
     CodegenContext,
@@ -209,6 +210,35 @@ def use_loader(monkeypatch: pytest.MonkeyPatch, loader: str | None) -> None:
         monkeypatch.delitem(LOADERS, "relu")
     else:
         monkeypatch.setitem(LOADERS, "relu", loader)
+
+
+def test_threads_reach_loaders(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def load(
+        files: object,
+        i: object,
+        o: object,
+        w: object,
+        options: object,
+        context: LoaderContext,
+    ) -> Callable[[Sequence[Array], Sequence[Array]], None]:
+        seen.append(context.threads)
+        threads = context.threads
+
+        def module(inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+            outputs[0][...] = threads
+
+        return module
+
+    monkeypatch.setattr("relu_loader.load", load)
+    exe = partita.compile(parse(), [Relu()], threads=3)
+    assert run(exe) == [-3.0] * len(X)
+    exe.set_threads(3)
+    assert seen == [3]
+    exe.set_threads(2)
+    assert seen == [3, 2]
+    assert run(exe) == [-2.0] * len(X)
 
 
 def test_what_fails_when_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ from partita.driver import context
 from partita.errors import ArtifactError, OptionError
 from partita.interpreters.scalar import Array
 from partita.runtime import ExternalStep, Machine, dnnl
-from partita.runtime.loaders import find_loader
+from partita.runtime.loaders import LoaderContext, find_loader
 from partita.runtime.plan import TensorSpec
 from partita.runtime.tensors import aligned, aligned_empty
 from partita.targets import make_backend
@@ -102,7 +102,9 @@ def run(
     made = compiled(module)
     weights = [aligned(each.content()) for each in made.weights]
     load = find_loader("onednn")
-    loaded = load(made.files, specs(inputs), specs(like), weights, made.options)
+    loaded = load(
+        made.files, specs(inputs), specs(like), weights, made.options, LoaderContext()
+    )
     outputs = [aligned_empty(each.shape, each.dtype) for each in like]
     loaded(inputs, [np.empty_like(each) for each in outputs])
     loaded(inputs, outputs)
@@ -325,7 +327,7 @@ def loading(program: object, weights: Sequence[Array] = ()) -> None:
     """Load a program of one input of three elements and one output."""
     files = {PROGRAM: json.dumps(program).encode()}
     spec = [TensorSpec("x", "float32", (3,))]
-    find_loader("onednn")(files, spec, spec, weights, {})
+    find_loader("onednn")(files, spec, spec, weights, {}, LoaderContext())
 
 
 def program(**changes: object) -> dict[str, object]:
@@ -375,7 +377,7 @@ def test_weights_must_fit() -> None:
 
 def test_missing_program() -> None:
     with pytest.raises(ArtifactError, match=r"it has no file program\.json"):
-        find_loader("onednn")({}, (), (), (), {})
+        find_loader("onednn")({}, (), (), (), {}, LoaderContext())
 
 
 @pytest.fixture

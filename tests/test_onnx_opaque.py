@@ -18,7 +18,7 @@ from partita.frontends.onnx import import_onnx
 from partita.interpreters import interpret
 from partita.interpreters.scalar import Array
 from partita.runtime import Machine
-from partita.runtime.loaders import find_loader
+from partita.runtime.loaders import LoaderContext, find_loader
 from partita.runtime.plan import TensorSpec
 from partita.targets.backend import Accept, CodegenContext
 from partita.targets.host import Host
@@ -180,7 +180,14 @@ def test_back_end_runs_it(name: str) -> None:
 
     weights = [each.content() for each in module.weights]
     load = find_loader("onnxruntime")
-    run = load(module.files, specs(inputs), specs(outputs), weights, module.options)
+    run = load(
+        module.files,
+        specs(inputs),
+        specs(outputs),
+        weights,
+        module.options,
+        LoaderContext(),
+    )
     run(inputs, outputs)
     assert_close(outputs, expected)
 

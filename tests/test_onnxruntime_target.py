@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -25,7 +26,7 @@ from partita.driver import context
 from partita.errors import ArtifactError, OptionError
 from partita.interpreters.scalar import Array
 from partita.runtime import Machine
-from partita.runtime.loaders import find_loader
+from partita.runtime.loaders import LoaderContext, find_loader
 from partita.runtime.plan import TensorSpec
 from partita.runtime.tensors import aligned, aligned_empty
 from partita.targets.backend import Accept, CodegenContext, ExternalModule, Reject
@@ -84,7 +85,14 @@ def run(
     module = BACKEND.codegen(function, CONTEXT)
     weights = [aligned(each.content()) for each in module.weights]
     load = find_loader("onnxruntime")
-    loaded = load(module.files, specs(inputs), specs(like), weights, module.options)
+    loaded = load(
+        module.files,
+        specs(inputs),
+        specs(like),
+        weights,
+        module.options,
+        LoaderContext(),
+    )
     outputs = [aligned_empty(each.shape, each.dtype) for each in like]
     loaded(inputs, outputs)
     return outputs
@@ -113,6 +121,28 @@ def test_every_op() -> None:
 
 def test_every_op_has_a_rule() -> None:
     assert set(RULES) == {*relay.ALL_OPS, relay.OnnxNodeOp, relay.OnnxGraphOp}
+
+
+@pytest.mark.parametrize(
+    ("option", "threads", "expected"), [(0, 3, 3), (2, 3, 2), (4, 3, 3)]
+)
+def test_threads(
+    option: int, threads: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The target's option bounds what one region uses, the executable's what any does."""
+    made: list[onnxruntime.InferenceSession] = []
+
+    class Session(onnxruntime.InferenceSession):
+        def __init__(self, *arguments: Any, **named: Any):
+            super().__init__(*arguments, **named)
+            made.append(self)
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", Session)
+    module = OnnxRuntime(threads=option).codegen(parsed(PASSING), CONTEXT)
+    find_loader("onnxruntime")(
+        module.files, (), (), (), module.options, LoaderContext(threads)
+    )
+    assert made[0].get_session_options().intra_op_num_threads == expected
 
 
 def test_rejection_names_operator_and_type() -> None:
@@ -301,7 +331,7 @@ def test_missing_provider_is_an_error() -> None:
     module = backend.codegen(parsed(PASSING), CONTEXT)
     load = find_loader("onnxruntime")
     with pytest.raises(ArtifactError, match="this onnxruntime has no NoneExecution"):
-        load(module.files, (), (), (), module.options)
+        load(module.files, (), (), (), module.options, LoaderContext())
 
 
 def test_without_onnxruntime(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,7 +355,14 @@ def test_runs_again_on_other_arrays(element: object) -> None:
     module = BACKEND.codegen(function_of(case), CONTEXT)
     outputs = [np.empty(5, dtype)]
     load = find_loader("onnxruntime")
-    loaded = load(module.files, specs(outputs), specs(outputs), (), module.options)
+    loaded = load(
+        module.files,
+        specs(outputs),
+        specs(outputs),
+        (),
+        module.options,
+        LoaderContext(),
+    )
     for seed in range(3):
         inputs = case.inputs(seed)
         loaded(inputs, outputs)

@@ -35,6 +35,7 @@ from partita.runtime.executable import External
 from partita.runtime.executor_ir import executor_ir
 from partita.runtime.json_reader import Node
 from partita.runtime.llvm import binding
+from partita.runtime.loaders import LoaderContext
 from partita.runtime.plan import STEPS, Step
 from partita.runtime.tensors import Array, digest
 
@@ -492,7 +493,7 @@ class NegateStep(Step):
         return NegateStep(Buffer.read(node["negate"]))
 
 
-def negate(step: Step, made: Artifact) -> External:
+def negate(step: Step, made: Artifact, context: LoaderContext) -> External:
     nbytes = made.plan.outputs[0].nbytes
 
     def run(addresses: Sequence[int]) -> None:

@@ -1,12 +1,13 @@
 """What runs modules of other targets: one loader a target, found by the target's name.
 
-A loader is a function `load(files, inputs, outputs, weights, options)`: see `ModuleLoader`. It lives in a file of this
-folder, and a line of `LOADERS` names it; a loader of another package is an entry point of the group
+A loader is a function `load(files, inputs, outputs, weights, options, context)`: see `ModuleLoader`. It lives in a
+file of this folder, and a line of `LOADERS` names it; a loader of another package is an entry point of the group
 `partita.loaders`. A loader is imported when an executable is made that needs it, and imports no compiler.
 """
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Protocol, cast
 
@@ -15,6 +16,7 @@ import numpy as np
 from partita.errors import ArtifactError, PartitaError, did_you_mean
 from partita.runtime.artifact import Artifact
 from partita.runtime.external import ExternalStep
+from partita.runtime.machine import available_threads
 from partita.runtime.plan import Step, TensorSpec
 from partita.runtime.tensors import Array
 
@@ -22,8 +24,19 @@ LoadedModule = Callable[[Sequence[Array], Sequence[Array]], None]
 """A function of arrays to read and arrays to fill; they are only valid during a call."""
 
 
+@dataclass(frozen=True)
+class LoaderContext:
+    """What loaders may know of the executable that they load modules for."""
+
+    threads: int = field(default_factory=available_threads)
+    """How many threads a run uses at most."""
+
+    shared: dict[object, object] = field(default_factory=dict[object, object])
+    """Where loaders keep what several modules have in common, under keys of their own."""
+
+
 class ModuleLoader(Protocol):
-    """Prepare the module of one external function, once, when an executable is made.
+    """Prepare the module of one external function, when an executable is made or gets another number of threads.
 
     `files` are what code generation made, by the names that it gave them; `weights` are aligned and
     read-only, in the order that it gave; `options` is its JSON. Whatever it raises means that the
@@ -37,6 +50,7 @@ class ModuleLoader(Protocol):
         outputs: Sequence[TensorSpec],
         weights: Sequence[Array],
         options: Mapping[str, object],
+        context: LoaderContext,
     ) -> LoadedModule: ...
 
 
@@ -68,7 +82,9 @@ def find_loader(target: str) -> ModuleLoader:
     )
 
 
-def load_external(step: Step, artifact: Artifact) -> Callable[[Sequence[int]], None]:
+def load_external(
+    step: Step, artifact: Artifact, context: LoaderContext
+) -> Callable[[Sequence[int]], None]:
     """Load the module of an external step; the result takes the addresses of the step's buffers.
 
     Raises `ArtifactError` if the module cannot be loaded, for whatever reason.
@@ -79,7 +95,7 @@ def load_external(step: Step, artifact: Artifact) -> Callable[[Sequence[int]], N
     try:
         loader = find_loader(step.target)
         module = loader(
-            files, step.input_specs, step.output_specs, weights, step.options
+            files, step.input_specs, step.output_specs, weights, step.options, context
         )
     except Exception as error:
         raise ArtifactError(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from tempfile import NamedTemporaryFile
 
 from partita.errors import ArtifactError
+from partita.runtime.loaders import LoaderContext
 from partita.runtime.plan import TensorSpec
 from partita.runtime.tensors import Array
 
@@ -26,33 +27,42 @@ def load(
     outputs: Sequence[TensorSpec],
     weights: Sequence[Array],
     options: Mapping[str, object],
-) -> "SharedObject":
-    """Load a shared object; raise `ArtifactError` if it is none, or lacks its function."""
+    context: LoaderContext,
+) -> "Function":
+    """Load a shared object, once for all modules of it; raise `ArtifactError` if it is none, or lacks the function."""
     if MEMBER not in files:
         raise ArtifactError(f"it has no file {MEMBER}")
     name = options.get(FUNCTION)
     if not isinstance(name, str):
         raise ArtifactError(f"it does not name its {FUNCTION}")
-    return SharedObject(files[MEMBER], name, weights)
+    content = files[MEMBER]
+    library = context.shared.get((MEMBER, content))
+    if not isinstance(library, SharedObject):
+        library = context.shared[MEMBER, content] = SharedObject(content)
+    return Function(library, name, weights)
 
 
 class SharedObject:
-    """A function of a shared object, which stays loaded as long as this lives.
+    """A shared object, which stays loaded as long as this lives.
 
-    Each instance has memory of its own, but one only: calls must not overlap.
+    Each instance has memory of its own, but one only: calls of its functions must not overlap.
     """
 
-    def __init__(self, content: bytes, function: str, weights: Sequence[Array]):
-        library = _open(content)
-        self._finalizer = weakref.finalize(self, _close, library)
+    def __init__(self, content: bytes):
+        self.library = _open(content)
+        self._finalizer = weakref.finalize(self, _close, self.library)
+
+
+class Function:
+    """A function of a shared object, with its weights."""
+
+    def __init__(self, owner: SharedObject, name: str, weights: Sequence[Array]):
         try:
-            self._call = library[function]
+            self._call = owner.library[name]
         except AttributeError:
-            raise ArtifactError(
-                f"its shared object has no function {function}"
-            ) from None
+            raise ArtifactError(f"its shared object has no function {name}") from None
         self._call.restype = None
-        self._kept = tuple(weights)
+        self._kept = (owner, *weights)
         self._weights = _pointers(weights)
 
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:

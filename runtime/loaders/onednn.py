@@ -22,8 +22,8 @@ import numpy as np
 from partita.errors import ArtifactError
 from partita.runtime import dnnl
 from partita.runtime.dnnl import Description, Layout, Memory, PostOps, Primitive, Stream
-from partita.runtime.executable import available_threads
 from partita.runtime.json_reader import Node
+from partita.runtime.loaders import LoaderContext
 from partita.runtime.plan import ALIGNMENT, TensorSpec
 from partita.runtime.tensors import Array, aligned, aligned_empty
 
@@ -37,6 +37,7 @@ def load(
     outputs: Sequence[TensorSpec],
     weights: Sequence[Array],
     options: Mapping[str, object],
+    context: LoaderContext,
 ) -> "Network":
     """Prepare a program; raise `ArtifactError` if it is none, or oneDNN refuses it."""
     reason = dnnl.problem()
@@ -45,7 +46,9 @@ def load(
     if MEMBER not in files:
         raise ArtifactError(f"it has no file {MEMBER}")
     count = options.get("threads")
-    threads = count if isinstance(count, int) and count > 0 else available_threads()
+    threads = context.threads
+    if isinstance(count, int) and count > 0:
+        threads = min(count, threads)
     with dnnl.threads(threads):
         builder = Builder([each.shape for each in inputs], weights)
         try:

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from partita.errors import ArtifactError
-from partita.runtime.executable import available_threads
-from partita.runtime.loaders import LoadedModule
+from partita.runtime.loaders import LoadedModule, LoaderContext
 from partita.runtime.plan import TensorSpec
 from partita.runtime.tensors import Array
 
@@ -34,11 +33,13 @@ def load(
     outputs: Sequence[TensorSpec],
     weights: Sequence[Array],
     options: Mapping[str, object],
+    context: LoaderContext,
 ) -> LoadedModule:
     """Make a session of the model; its weights are used where they lie."""
     settings = onnxruntime.SessionOptions()
     settings.log_severity_level = ONLY_FATAL
-    settings.intra_op_num_threads = cast(int, options["threads"]) or available_threads()
+    most = cast(int, options["threads"]) or context.threads
+    settings.intra_op_num_threads = min(most, context.threads)
     if not options["spinning"]:
         settings.add_session_config_entry("session.intra_op.allow_spinning", "0")
     names = cast(Sequence[str], options["weights"])

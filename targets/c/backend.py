@@ -1,6 +1,6 @@
 """The C back end: regions of a graph become C source, and the system's compiler makes shared objects of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -25,7 +25,7 @@ from partita.targets.backend import (
 from partita.targets.c.compiler import Compiler
 from partita.targets.c.emit import CTarget
 from partita.targets.c.lower import PREPARE, lowered
-from partita.targets.c.program import Program, emit_c
+from partita.targets.c.program import Program, emit_c, emit_together
 from partita.targets.c.project import NAME, write_project
 from partita.targets.c.schedule_c import ScheduleCPass
 from partita.transforms.te_rules import TE_RULES
@@ -37,6 +37,14 @@ ARGUMENTS, TABLE = "arguments", "table"
 
 TOLD = 3
 """Ops of a function that cannot be C, as far as a message names them."""
+
+
+@dataclass(frozen=True)
+class Lowered(ExternalModule):
+    """A function that C has been written for, and that is compiled together with others."""
+
+    functions: tuple[FuncOp, ...] = ()
+    """Kernels, and the one that calls them."""
 
 
 @dataclass(frozen=True)
@@ -100,15 +108,27 @@ class C(ExternalBackend):
         """Return the C program of a function over tensors, which stays as it is; it may be called otherwise."""
         return emit_c(lowered(function, name), self.weights == TABLE)
 
-    def codegen(self, function: FuncOp, context: CodegenContext) -> ExternalModule:
-        program = self.program(function)
-        (region,) = program.regions
-        content = self.compiler.compile(program.source, context.machine)
-        return ExternalModule(
-            {MEMBER: content, SOURCE: program.source.encode()},
-            program.weights,
-            {FUNCTION: region.runner},
+    def codegen(self, function: FuncOp, context: CodegenContext) -> "Lowered":
+        functions = tuple(lowered(function))
+        (region,) = emit_c(functions, self.weights == TABLE).regions
+        return Lowered({}, region.weights, {FUNCTION: region.runner}, functions)
+
+    def link(
+        self, modules: Mapping[str, ExternalModule], context: CodegenContext
+    ) -> Mapping[str, ExternalModule]:
+        """Compile all functions as one source, so that what they have in common is there once."""
+        lowered = {
+            name: each for name, each in modules.items() if isinstance(each, Lowered)
+        }
+        program = emit_together(
+            (each.functions for each in lowered.values()), self.weights == TABLE
         )
+        content = self.compiler.compile(program.source, context.machine)
+        files = {MEMBER: content, SOURCE: program.source.encode()}
+        return {
+            name: ExternalModule(files, region.weights, {FUNCTION: region.runner})
+            for name, region in zip(lowered, program.regions, strict=True)
+        }
 
     def write_project(self, function: FuncOp, directory: Path) -> None:
         """Write the folder of a function of graph ops: sources, a program that runs them, a Makefile.

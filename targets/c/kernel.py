@@ -1,5 +1,6 @@
 """From a kernel to a C function: loops as loops, blocks as assignments."""
 
+import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,6 +44,8 @@ STACK_LIMIT = 256 * 1024
 LONG = 64
 """Characters of an expression that gets a name, so that statements stay readable."""
 
+COMMENT = re.compile(r"/\*.*?\*/")
+
 ANY: Interval = (-(1 << 62), 1 << 62)
 """The range of an index that is computed from data."""
 
@@ -62,6 +65,10 @@ class Kernel:
 
     reads: tuple[bool, ...]
     """For each parameter, whether it is only read."""
+
+    def is_like(self, other: "Kernel") -> bool:
+        """Say whether both are the same function but for comments."""
+        return COMMENT.sub("", self.text) == COMMENT.sub("", other.text)
 
 
 def emit_kernel(function: FuncOp, name: str, support: Support, static: bool) -> Kernel:

@@ -1,6 +1,6 @@
 """A module of functions over buffers as one C source file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -10,10 +10,16 @@ from partita.analysis.over_buffers import check_over_buffers
 from partita.dialects.partita import KERNEL
 from partita.errors import CodegenError
 from partita.targets.c.kernel import Kernel, emit_kernel
-from partita.targets.c.names import Names
-from partita.targets.c.region import Region, Weights, emit_region, is_region
+from partita.targets.c.names import Names, identifier
+from partita.targets.c.region import (
+    ARENA_NAME,
+    Region,
+    Weights,
+    arena,
+    emit_region,
+    is_region,
+)
 from partita.targets.c.support import Support
-from partita.weights import Weight
 
 INCLUDES = "\n".join(
     f"#include <{each}.h>" for each in ("math", "stdbool", "stdint", "string")
@@ -32,9 +38,6 @@ class Program:
 
     regions: tuple[Region, ...]
 
-    weights: tuple[Weight, ...]
-    """What a caller passes as `weights`, in this order."""
-
 
 def emit_c(functions: Sequence[FuncOp], weights_as_tables: bool = False) -> Program:
     """Write functions over buffers in C: kernels as functions of the file, those that call them for others.
@@ -42,23 +45,34 @@ def emit_c(functions: Sequence[FuncOp], weights_as_tables: bool = False) -> Prog
     Without functions that call others, all are for others. Raises `CodegenError` for what C
     cannot be made for, `WeightsError` for a table of a weight that is not loaded.
     """
-    functions = [each for each in functions if not each.is_declaration]
-    for each in functions:
-        check_over_buffers(each)
-    names, support = Names(), Support()
-    regions = [each for each in functions if is_region(each)]
-    kernels: dict[str, Kernel] = {}
-    for each in functions:
-        if each not in regions:
-            symbol = each.sym_name.data
-            static = bool(regions) or KERNEL in each.attributes
-            name = names.unique(symbol, "kernel")
-            kernels[symbol] = emit_kernel(each, name, support, static)
+    return emit_together((functions,), weights_as_tables)
+
+
+def emit_together(
+    modules: Iterable[Sequence[FuncOp]], weights_as_tables: bool = False
+) -> Program:
+    """Write the functions of several modules as `emit_c` does; kernels that are alike are there once."""
+    names, support = Names((ARENA_NAME,)), Support()
     weights = Weights(weights_as_tables, names)
-    written = [
-        emit_region(each, names.unique(each.sym_name.data, "region"), kernels, weights)
-        for each in regions
-    ]
+    kernels: dict[str, Kernel] = {}
+    regions: list[FuncOp] = []
+    written: list[Region] = []
+    for module in modules:
+        functions = [each for each in module if not each.is_declaration]
+        for each in functions:
+            check_over_buffers(each)
+        callers = [each for each in functions if is_region(each)]
+        own: dict[str, Kernel] = {}
+        for each in functions:
+            if each in callers:
+                continue
+            static = bool(callers) or KERNEL in each.attributes
+            kernel = _emit_kernel(each, kernels, names, support, static)
+            own[each.sym_name.data] = kernels[kernel.name] = kernel
+        for each in callers:
+            name = names.unique(each.sym_name.data, "region")
+            written.append(emit_region(each, name, own, weights))
+        regions += callers
     public = [
         *(
             f"{each.declaration};"
@@ -76,6 +90,7 @@ def emit_c(functions: Sequence[FuncOp], weights_as_tables: bool = False) -> Prog
         "\n".join(public),
         support.text,
         "\n".join(weights.tables),
+        arena(regions),
         *(each.text for each in kernels.values()),
         *(each.text for each in written),
     ]
@@ -83,8 +98,24 @@ def emit_c(functions: Sequence[FuncOp], weights_as_tables: bool = False) -> Prog
         "\n\n".join(filter(None, parts)) + "\n",
         "\n".join(public),
         tuple(written),
-        tuple(weights.passed),
     )
+
+
+def _emit_kernel(
+    function: FuncOp,
+    known: Mapping[str, Kernel],
+    names: Names,
+    support: Support,
+    static: bool,
+) -> Kernel:
+    """Write a kernel, unless there is one that is like it, and was called the same."""
+    symbol = function.sym_name.data
+    before = known.get(identifier(symbol, "kernel"))
+    if before is not None:
+        again = emit_kernel(function, before.name, support, static)
+        if again.is_like(before):
+            return before
+    return emit_kernel(function, names.unique(symbol, "kernel"), support, static)
 
 
 def functions_of(module: ModuleOp) -> list[FuncOp]:

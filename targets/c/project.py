@@ -49,9 +49,9 @@ def write_project(
     try:
         for name, text in _texts(program, region, cc, flags):
             (partial / name).write_text(text)
-        if program.weights:
+        if region.weights:
             with (partial / WEIGHT_FILE).open("wb") as file:
-                file.writelines(_weight_bytes(program.weights))
+                file.writelines(_weight_bytes(region.weights))
         partial.chmod(0o777 & ~_umask())
         partial.replace(directory)
     except OSError as error:
@@ -71,9 +71,9 @@ def _texts(
 ) -> Iterable[tuple[str, str]]:
     yield f"{NAME}.c", f'#include "{NAME}.h"\n\n{program.source}'
     yield f"{NAME}.h", _header(program)
-    yield "signature.h", _signature(program, region)
+    yield "signature.h", _signature(region)
     yield "Makefile", _makefile(cc, flags or " ".join(FLAGS))
-    yield "README.md", _readme(program, region)
+    yield "README.md", _readme(region)
     runner = files("partita.targets.c") / "project-files"
     for name in RUNNER:
         yield name, (runner / name).read_text()
@@ -100,14 +100,14 @@ def type_code(dtype: str) -> str:
     return np.dtype(dtype).newbyteorder("<").str
 
 
-def _signature(program: Program, region: Region) -> str:
-    offsets, size = weight_offsets(program.weights)
+def _signature(region: Region) -> str:
+    offsets, size = weight_offsets(region.weights)
     file_names = output_files(region.outputs)
     lines = [
         "/* What main.c needs to know of the model. */",
         *(f"#define INPUTS {len(region.inputs)}",),
         *(f"#define OUTPUTS {len(region.outputs)}",),
-        *(f"#define WEIGHTS {len(program.weights)}",),
+        *(f"#define WEIGHTS {len(region.weights)}",),
         f"#define WEIGHT_BYTES {size}",
         "",
         *_tensors("input", region.inputs),
@@ -172,7 +172,7 @@ def _weight_bytes(weights: Sequence[Weight]) -> Iterable[bytes | memoryview]:
         yield bytes(-array.nbytes % ALIGNMENT)
 
 
-def _readme(program: Program, region: Region) -> str:
+def _readme(region: Region) -> str:
     rows = [
         f"| {kind} | `{each.label}` | {each.dtype} | {shape_text(each.buffer.shape)} |"
         for kind, group in (("input", region.inputs), ("output", region.outputs))
@@ -186,7 +186,7 @@ def _readme(program: Program, region: Region) -> str:
         f"\nWeights are in `{WEIGHT_FILE}`, which the program looks for beside itself; `--weights FILE` names\n"
         "another place. A caller of the function passes an array of pointers to them, in the order of the\n"
         "offsets in `signature.h`.\n"
-        if program.weights
+        if region.weights
         else ""
     )
     return (

@@ -1,6 +1,6 @@
 """From a function that calls kernels to a C function: memory between kernels, weights, calls in order."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import (
@@ -40,24 +40,31 @@ SMALL = 16
 
 
 class Weights:
-    """The weights of a program: passed by who calls it, or tables in its source."""
+    """The weights of a program: passed by who calls a function of it, or tables in its source."""
 
     def __init__(self, as_tables: bool, names: Names):
         self.as_tables = as_tables
         self.names = names
         """Those of the file."""
         self.passed: list[Weight] = []
-        """In the order in which the caller passes them."""
+        """Of the present function, in the order in which the caller passes them."""
         self.tables: list[str] = []
         """Definitions."""
-        self._expressions: dict[str, str] = {}
+        self._tables: dict[str, str] = {}
+        self._passed: dict[str, str] = {}
 
-    def expression(self, op: tir.ConstantOp, buffer: Buffer) -> tuple[str, bool]:
-        """Return what stands for a constant, and whether the caller passes it; `buffer` is for a table."""
+    def begin(self) -> None:
+        """Begin a function."""
+        self.passed = []
+        self._passed = {}
+
+    def expression(self, op: tir.ConstantOp, buffer: Buffer) -> str:
+        """Return what stands for a constant; `buffer` is for a table."""
         weight = weight_of(op)
         small = buffer.count <= SMALL and not isinstance(op.value, WeightAttr)
         passed = not (self.as_tables or small)
-        if weight.digest not in self._expressions:
+        known = self._passed if passed else self._tables
+        if weight.digest not in known:
             if passed:
                 expression = f"weights[{len(self.passed)}]"
                 self.passed.append(weight)
@@ -65,8 +72,8 @@ class Weights:
                 expression = buffer.name
                 content = table(elements_of(op), buffer.type)
                 self.tables.append(f"static const {buffer.local()} = {content};")
-            self._expressions[weight.digest] = expression
-        return self._expressions[weight.digest], passed
+            known[weight.digest] = expression
+        return known[weight.digest]
 
 
 @dataclass(frozen=True)
@@ -96,14 +103,14 @@ class Region:
 
     outputs: tuple[Parameter, ...]
 
-    has_weights: bool
-    """Whether its last parameter is an array of weights."""
+    weights: tuple[Weight, ...]
+    """What its last parameter points to, in this order; there is no such parameter if there is none."""
 
     declaration: str
     """Without a semicolon."""
 
     text: str
-    """Its definition, memory included."""
+    """Its definition."""
 
     @property
     def runner(self) -> str:
@@ -121,6 +128,27 @@ def is_region(function: FuncOp) -> bool:
     """Say whether a function calls others, or holds what only such functions do."""
     return ARENA in function.attributes or any(
         isinstance(op, CallOp) for op in function.body.block.ops
+    )
+
+
+def arena_size(function: FuncOp) -> int:
+    """Return how many bytes a function needs for the buffers between kernels."""
+    size = function.attributes.get(ARENA)
+    return size.value.data if isa(size, IntegerAttr[IntegerType]) else 0
+
+
+ARENA_NAME = "arena"
+"""The memory of buffers between kernels, which the functions of a file share."""
+
+
+def arena(functions: Iterable[FuncOp]) -> str:
+    """Reserve the memory of the buffers between kernels; functions of one file do not run at the same time."""
+    size = max(map(arena_size, functions), default=0)
+    if not size:
+        return ""
+    return (
+        f"/* What kernels hand on, {size} bytes. */\n"
+        f"static union {{ uint8_t bytes[{size}]; double aligned; int64_t too; }} {ARENA_NAME};"
     )
 
 
@@ -151,7 +179,6 @@ class _Region:
         self.writer = Writer()
         self.buffers: dict[SSAValue, Buffer] = {}
         self.expressions: dict[SSAValue, str] = {}
-        self.passes_weights = False
 
     def emit(self) -> Region:
         function = self.function
@@ -161,6 +188,7 @@ class _Region:
                 f"expected function @{function.sym_name.data} over buffers; "
                 "run lower-te-to-tir,plan-memory first"
             )
+        self.weights.begin()
         for op in function.body.block.ops:
             if isinstance(op, tir.ConstantOp):
                 self.constant(op)
@@ -176,10 +204,9 @@ class _Region:
             each.buffer.parameter(constant=position < count)
             for position, each in enumerate(parameters)
         ]
-        if self.passes_weights:
+        if self.weights.passed:
             declared.append("void *const *weights")
         opening = declaration(self.name, declared)
-        self.arena()
         names = [each.buffer.name for each in parameters]
         with self.writer.braces(opening), self.writer.parameters(names):
             for op in function.body.block.ops:
@@ -190,7 +217,7 @@ class _Region:
             function.sym_name.data,
             tuple(parameters[:count]),
             tuple(parameters[count:]),
-            self.passes_weights,
+            tuple(self.weights.passed),
             opening,
             "",
         )
@@ -219,26 +246,7 @@ class _Region:
         name = self.weights.names.unique(op.result.name_hint, "weight")
         buffer = Buffer.of(name, buffer_type(op.result))
         self.buffers[op.result] = buffer
-        self.expressions[op.result], passed = self.weights.expression(op, buffer)
-        self.passes_weights |= passed
-
-    def arena(self) -> None:
-        """Reserve the memory of the buffers between kernels."""
-        size = self.function.attributes.get(ARENA)
-        if not isa(size, IntegerAttr[IntegerType]) or not size.value.data:
-            return
-        name = self.arena_name
-        self.writer.comment(
-            f"What kernels of {self.name} hand on, {size.value.data} bytes."
-        )
-        self.writer.line(
-            f"static union {{ uint8_t bytes[{size.value.data}]; double aligned; int64_t too; }} {name};"
-        )
-        self.writer.line()
-
-    @property
-    def arena_name(self) -> str:
-        return f"{self.name}_arena"
+        self.expressions[op.result] = self.weights.expression(op, buffer)
 
     def step(self, op: Operation) -> None:
         match op:
@@ -272,9 +280,7 @@ class _Region:
         self.buffers[op.memref] = buffer = Buffer.of(name, buffer_type(op.memref))
         self.expressions[op.memref] = name
         shape = "x".join((*map(str, buffer.shape), buffer.type.memory))
-        place = (
-            f"{self.arena_name}.bytes + {offset.value.data}" if buffer.count else "0"
-        )
+        place = f"{ARENA_NAME}.bytes + {offset.value.data}" if buffer.count else "0"
         self.writer.line(f"void *const {name} = {place}; /* {shape} */")
 
     def call(self, op: CallOp) -> None:
@@ -302,7 +308,7 @@ class _Region:
         arguments = [
             *(f"inputs[{position}]" for position in range(len(region.inputs))),
             *(f"outputs[{position}]" for position in range(len(region.outputs))),
-            *(["weights"] if region.has_weights else []),
+            *(["weights"] if region.weights else []),
         ]
         with (
             self.writer.braces(region.runner_declaration),

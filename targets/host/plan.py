@@ -85,6 +85,8 @@ class _Planner:
         self.program = program
         self.weights: dict[str, Array] = {}
         self.positions: dict[str, int] = {}
+        self.modules: dict[tuple[str, str], str] = {}
+        """The first function with given files, by target and digest."""
         self.arena = 0
 
     def build(self) -> HostProgram:
@@ -189,9 +191,11 @@ class _Planner:
         arguments = tuple(buffers[argument] for argument in op.arguments)
         inputs, outputs = binary.function_type.inputs, binary.function_type.outputs
         options: dict[str, object] = json.loads(binary.options.data)
+        key = (op.target, binary.files.data.digest)
         return ExternalStep(
             function=op.function,
             target=op.target,
+            module=self.modules.setdefault(key, op.function),
             inputs=arguments[: len(inputs)],
             outputs=arguments[len(inputs) :],
             input_specs=tuple(

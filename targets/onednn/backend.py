@@ -48,7 +48,7 @@ class OneDnn(ExternalBackend):
     emitters: ClassVar[tuple[type[Target], ...]] = (OneDnnJsonTarget,)
 
     threads: int = 0
-    """How many threads a region uses; 0 is one for each processor core that the process may use."""
+    """How many threads a region uses at most; 0 is as many as the executable may."""
 
     def unavailable(self) -> str | None:
         return dnnl.problem()

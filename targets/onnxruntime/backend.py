@@ -43,7 +43,7 @@ class OnnxRuntime(ExternalBackend):
     """Execution providers, such as `CUDAExecutionProvider`, the preferred ones first; if none, the processor's."""
 
     threads: int = 0
-    """How many threads a region uses; 0 is one for each processor core that the process may use."""
+    """How many threads a region uses at most; 0 is as many as the executable may."""
 
     ops: tuple[str, ...] = ()
     """The ops that it takes, such as `relay.onnx_node` for all that relay does not model; all that it can run if none

@@ -31,7 +31,7 @@ class Minus(ExternalBackend):
 LOADER = """
 import numpy
 
-def load(files, inputs, outputs, weights, options):
+def load(files, inputs, outputs, weights, options, context):
     return lambda arguments, results: numpy.negative(arguments[0], out=results[0])
 """
 

@@ -14,10 +14,10 @@
 // TABLE-NEXT:   {7, 7, 7, 7, 7, 7, 7, 7, 7{{[}][}]}};
 
 // What kernels hand on has its place in one static array.
-// CHECK:      /* What kernels of model hand on, 64 bytes. */
-// CHECK-NEXT: static union { uint8_t bytes[64]; double aligned; int64_t too; } model_arena;
+// CHECK:      /* What kernels hand on, 64 bytes. */
+// CHECK-NEXT: static union { uint8_t bytes[64]; double aligned; int64_t too; } arena;
 // CHECK:      void model(const float x[restrict 2][3], float y[restrict 2][3], void *const *weights) {
-// CHECK-NEXT:   void *const t = model_arena.bytes + 0; /* 2x3xfloat */
+// CHECK-NEXT:   void *const t = arena.bytes + 0; /* 2x3xfloat */
 // CHECK-NEXT:   /* conv_1, relu_1 */
 // CHECK-NEXT:   step(x, bias, weights[0], t);
 // CHECK-NEXT:   step(t, bias, weights[0], y);

@@ -33,6 +33,7 @@ def load(
     outputs: Sequence[object],
     weights: Sequence[Array],
     options: Mapping[str, object],
+    context: object,
 ) -> Callable[[Sequence[Array], Sequence[Array]], None]:
     """Read a program once; what is returned runs it, from arrays to arrays."""
     program = json.loads(files["program.json"])
