@@ -1,0 +1,277 @@
+"""Schedules that were found reach the kernels that they are for: by key, whatever model, names and order."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx.parser
+import pytest
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+import partita
+from partita.analysis.schedule_database import Record, ScheduleDatabase
+from partita.analysis.schedule_text import parse_schedule, schedule_text
+from partita.dialects.sched import SequenceOp
+from partita.driver import Task, context
+from partita.errors import DatabaseError, IRError, PassError
+from partita.runtime import Machine
+from partita.targets.host import Host
+from partita.targets.host.schedule_host import ScheduleHostPass
+from partita.transforms.apply_tuned_schedules import ScheduleWarning
+from partita.transforms.lower_te_to_tir import LowerTeToTirPass
+from partita.transforms.pipeline import Observer
+
+NO_CACHE = Host(cache="none")
+
+MLP = """\
+<ir_version: 8, opset_import: ["" : 17]>
+mlp (float[4, 64] x, float[64, 64] w, float[64] b) => (float[4, 64] y) {
+    h = Gemm(x, w, b)
+    i = Relu(h)
+    j = Softmax(i)
+    k = Gemm(j, w, b)
+    y = Relu(k)
+}
+"""
+
+OTHER = """\
+<ir_version: 8, opset_import: ["" : 17]>
+other (float[64] bias, float[64, 64] weight, float[4, 64] image) => (float[4, 64] result) {
+    a = Sigmoid(image)
+    b = Gemm(a, weight, bias)
+    result = Relu(b)
+}
+"""
+
+SCHEDULE = """
+sched.sequence @mine for @any {
+  %bias = sched.block "map_1"
+  sched.compute_inline %bias
+  %product = sched.block "reduce_0"
+  %i, %j, %k = sched.loops %product -> 3
+  %jo, %ji = sched.split %j [?, 32]
+  sched.reorder %i, %jo, %k, %ji
+  sched.vectorize %ji
+  sched.parallel %i
+}
+"""
+"""Tiles of 32 columns, which no rule of ours makes."""
+
+ILLEGAL = SCHEDULE.replace("sched.vectorize %ji", "sched.vectorize %k")
+
+
+class Sequences(Observer):
+    """Collects the schedules that tuning attached, by kernel."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+
+    def after(self, each: ModulePass, module: ModuleOp, seconds: float) -> None:
+        if each.name == "apply-tuned-schedules":
+            self.found = {
+                op.kernel.string_value(): str(op)
+                for op in module.ops
+                if isinstance(op, SequenceOp)
+            }
+
+
+def dense(model: str) -> Task:
+    """Return the task of a model that multiplies."""
+    tasks = partita.extract_tasks(onnx.parser.parse_model(model))
+    (task,) = [each for each in tasks if each.macs]
+    return task
+
+
+def record(
+    text: str = SCHEDULE, *seconds: float, machine: Machine | None = None
+) -> Record:
+    sequence = parse_schedule(context(), text, "k")
+    return Record(
+        dense(MLP).key,
+        "host",
+        machine or Machine.host(),
+        schedule_text(sequence),
+        seconds,
+    )
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> ScheduleDatabase:
+    return ScheduleDatabase(tmp_path / "tuning.db")
+
+
+def run(
+    model: str,
+    *,
+    told: Sequence[str] = (),
+    db: str | PathLike[str] | None = None,
+    schedules: Mapping[str, str] | None = None,
+) -> tuple[dict[str, str], NDArray[Any]]:
+    """Compile and run a model; expect warnings of kernels; return what was attached, and the result."""
+    sequences = Sequences()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        exe = partita.compile(
+            onnx.parser.parse_model(model),
+            [NO_CACHE],
+            observers=[sequences],
+            db=db,
+            schedules=schedules,
+        )
+    messages = [str(each.message) for each in caught]
+    assert len(messages) == len(told)
+    for message, expected in zip(messages, told, strict=True):
+        assert expected in message
+    assert all(each.category is ScheduleWarning for each in caught)
+    rng = np.random.default_rng(0)
+    inputs = {
+        each.name: rng.standard_normal(each.shape).astype(np.float32)
+        for each in exe.inputs
+    }
+    (result,) = exe.run(inputs).values()
+    return sequences.found, result
+
+
+MISSING = ("no tuned schedule found for task softmax_",)
+"""What is told of the kernel of the first model that does not multiply."""
+
+
+def test_without_a_database_nothing_is_said() -> None:
+    assert run(MLP)[0] == {}
+
+
+def test_kernels_get_the_best_schedule_of_their_task(db: ScheduleDatabase) -> None:
+    worse = SCHEDULE.replace("32", "16")
+    db.add(record(worse, 2e-6, 3e-6), record(SCHEDULE, 1e-6), record(worse, 2e-6))
+    _, expected = run(MLP)
+    attached, result = run(MLP, told=MISSING, db=db.path)
+    ((kernel, text),) = attached.items()
+    assert kernel.startswith("matmul")
+    assert "[?, 32]" in text
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_equal_layers_of_other_models_get_it_too(db: ScheduleDatabase) -> None:
+    """Names, origins, and the order and number of what is around them do not matter."""
+    db.add(record())
+    first, _ = run(MLP, told=MISSING, db=db.path)
+    second, result = run(
+        OTHER, told=("no tuned schedule found for task sigmoid_",), db=db.path
+    )
+    (one,), (other,) = first.values(), second.values()
+    assert one == other
+    np.testing.assert_allclose(result, run(OTHER)[1], rtol=1e-5, atol=1e-5)
+
+
+def test_what_does_not_apply_is_told_and_rules_take_over(db: ScheduleDatabase) -> None:
+    db.add(record(ILLEGAL, 1e-6))
+    attached, result = run(
+        MLP,
+        told=(
+            "does not apply, and rules take its place: sched.vectorize of loop %r0 of kernel @matmul",
+            *MISSING,
+        ),
+        db=db.path,
+    )
+    assert attached == {}
+    np.testing.assert_array_equal(result, run(MLP)[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("no IR", "expected a sched.sequence: "),
+        ("module {}", "expected one sched.sequence, got nothing"),
+        ("func.func private @f()", "expected one sched.sequence, got func.func"),
+        (SCHEDULE.replace("reduce_0", "conv2d"), "no such block"),
+        (
+            SCHEDULE.replace("-> 3", "-> 2")
+            .replace(", %k = ", " = ")
+            .replace(", %k,", ","),
+            "expected 2 loops, got 3",
+        ),
+    ],
+)
+def test_text_that_is_no_schedule_is_told(
+    db: ScheduleDatabase, text: str, reason: str
+) -> None:
+    db.add(replace(record(), schedule=text))
+    attached, _ = run(MLP, told=(reason, *MISSING), db=db.path)
+    assert attached == {}
+
+
+def test_schedules_of_other_machines_are_not_used(db: ScheduleDatabase) -> None:
+    db.add(record(SCHEDULE, 1e-6, machine=replace(Machine.host(), cpu="another")))
+    told = ("no tuned schedule found for task matmul", *MISSING)
+    assert run(MLP, told=told, db=db.path)[0] == {}
+
+
+def test_schedules_that_are_given_come_first(db: ScheduleDatabase) -> None:
+    db.add(record(SCHEDULE, 1e-6))
+    mine = {dense(MLP).key: SCHEDULE.replace("32", "8")}
+    attached, _ = run(MLP, told=MISSING, db=db.path, schedules=mine)
+    assert ["[?, 8]" in each for each in attached.values()] == [True]
+    attached, _ = run(MLP, schedules=mine)
+    assert ["[?, 8]" in each for each in attached.values()] == [True]
+
+
+def test_schedules_that_are_given_have_to_apply() -> None:
+    key = dense(MLP).key
+    with pytest.raises(
+        PassError,
+        match=r"the schedule given for task matmul.* does not apply: sched.vectorize",
+    ):
+        run(MLP, schedules={key: ILLEGAL})
+    with pytest.raises(
+        PassError, match="expected schedules of tasks of the module, got ffff"
+    ):
+        run(MLP, schedules={key: SCHEDULE, "f" * 32: SCHEDULE})
+
+
+def test_a_schedule_in_the_module_is_the_users(db: ScheduleDatabase) -> None:
+    """A module with kernels and schedules of its own is compiled with these."""
+    db.add(record(SCHEDULE, 1e-6))
+    module = dense(MLP).module
+    kernel = dense(MLP).name
+    mine = parse_schedule(context(), SCHEDULE.replace("32", "8"), kernel)
+    module.body.block.add_op(mine)
+    sequences = Sequences()
+    partita.compile(module, [NO_CACHE], db=db.path, observers=[sequences])
+    assert ["[?, 8]" in each for each in sequences.found.values()] == [True]
+
+
+def test_a_database_that_is_none_is_refused_first(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseError, match="there is no schedule database"):
+        run(MLP, db=tmp_path / "none.db")
+
+
+def test_rules_write_schedules_that_can_be_kept(db: ScheduleDatabase) -> None:
+    """What a rule makes of a task is a record like any other, and does what the rule does."""
+    for task in partita.extract_tasks(onnx.parser.parse_model(MLP)):
+        module = task.module.clone()
+        LowerTeToTirPass().apply(context(), module)
+        ScheduleHostPass().apply(context(), module)
+        (sequence,) = (op for op in module.ops if isinstance(op, SequenceOp))
+        db.add(Record(task.key, task.target, Machine.host(), schedule_text(sequence)))
+    attached, result = run(MLP, db=db.path)
+    assert len(attached) == 2
+    np.testing.assert_array_equal(result, run(MLP)[1])
+
+
+def test_text_of_schedules() -> None:
+    """Names of kernels are no part of a schedule, and what is no schedule is told in one sentence."""
+    one = parse_schedule(context(), SCHEDULE, "a")
+    other = parse_schedule(context(), SCHEDULE, "b")
+    assert one.kernel.string_value() == "a"
+    assert str(one) != str(other)
+    assert schedule_text(one) == schedule_text(other)
+    with pytest.raises(
+        IRError, match=r"expected one sched\.sequence, got sched\.sequence, sched"
+    ):
+        parse_schedule(context(), SCHEDULE + SCHEDULE.replace("@mine", "@two"), "a")
