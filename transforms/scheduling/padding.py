@@ -140,10 +140,10 @@ def _is_identity(op: Operation, constant: Array) -> bool:
     value = constant.item()
     if isinstance(value, float):
         floats: dict[type[Operation], bool] = {
-            arith.AddfOp: value == 0 and copysign(1, value) < 0,
+            arith.AddfOp: value == 0.0 and copysign(1, value) < 0,
             arith.MaximumfOp: value == -inf,
             arith.MinimumfOp: value == inf,
-            arith.MulfOp: value == 1,
+            arith.MulfOp: value == 1.0,
         }
         return floats.get(type(op), False)
     if constant.dtype.kind != "i":

@@ -150,6 +150,9 @@ class Match:
     tiles: dict[SSAValue, Tile] = field(default_factory=dict[SSAValue, Tile])
     """For each argument."""
 
+    compared: int = 0
+    """How many ops were found to be the same."""
+
     def bodies(self, body: Block, pattern: Block) -> None:
         """Raise `ScheduleError` unless a body stores what the pattern's body stores, to the same element of a tile."""
         stores = [op for op in body.ops if isinstance(op, StoreOp)]
@@ -173,23 +176,40 @@ class Match:
             )
         if isinstance(op, LoadOp) and isinstance(expected, LoadOp):
             self.access(op, expected)
+            self.compared += 1
             return
         notes, others = dict(op.attributes), dict(expected.attributes)
         notes.pop(ORIGIN, None)
         others.pop(ORIGIN, None)
         if op.properties != expected.properties or notes != others:
-            raise ScheduleError(f"expected {expected}, got {op}")
-        pairs = list(zip(op.operands, expected.operands, strict=True))
-        before = dict(self.tiles)
+            raise ScheduleError(f"expected {expected!s}, got {op!s}")
+        self.compared += 1
+        if isinstance(op, COMMUTATIVE):
+            self._either_order(op, expected)
+        else:
+            self._operands(op.operands, expected.operands)
+
+    def _operands(
+        self, operands: Sequence[SSAValue], expected: Sequence[SSAValue]
+    ) -> None:
+        for one, other in zip(operands, expected, strict=True):
+            self.value(one, other)
+
+    def _either_order(self, op: Operation, expected: Operation) -> None:
+        """Match operands in the order in which they are the same, or say where the better one differs."""
+        start = self.tiles, self.compared
+        self.tiles = dict(self.tiles)
         try:
-            for one, other in pairs:
-                self.value(one, other)
-        except ScheduleError:
-            if not isinstance(op, COMMUTATIVE):
-                raise
-            self.tiles = before
-            self.value(op.operands[1], expected.operands[0])
-            self.value(op.operands[0], expected.operands[1])
+            self._operands(op.operands, expected.operands)
+        except ScheduleError as error:
+            reached = self.compared
+            self.tiles, self.compared = start
+            try:
+                self._operands(op.operands[::-1], expected.operands)
+            except ScheduleError:
+                if self.compared > reached:
+                    raise
+                raise error from None
 
     def access(self, access: Access, pattern: Access) -> None:
         """Raise `ScheduleError` unless a read or write touches a tile as one of the pattern does."""
@@ -271,9 +291,8 @@ class Match:
 
 
 def _number(argument: SSAValue) -> int:
-    """Return the position of an intrinsic's argument; `ScheduleError` for another buffer."""
-    if not isinstance(argument, BlockArgument):
-        raise ScheduleError("expected an intrinsic without buffers of its own")
+    """Return the position of an intrinsic's argument."""
+    assert isinstance(argument, BlockArgument)
     return argument.index
 
 
