@@ -154,6 +154,7 @@ buffer add uop
     load.uop add+0 y=1 x=1 stride=1        ; the micro-op
     load.acc x+0 y=1 x=2 stride=2
     alu.add uops=0:1 loops=1x1 dst=0,0 src=0,0 push=next
+    ; and back
     store.out y+0 y=1 x=1 stride=1 pop=prev push=prev
     finish pop=next
 uops add
@@ -271,6 +272,10 @@ REFUSED = {
     "a buffer without a role": (
         f"{START}buffer x",
         "line 3: expected a buffer's name and one of uop, constant, input, output, scratch, got x",
+    ),
+    "a buffer without a name": (
+        f"{START}buffer",
+        "line 3: expected a buffer's name and one of uop, constant, input, output, scratch, got nothing",
     ),
     "a buffer with something else": (
         f"{START}buffer x input width=3",

@@ -3,16 +3,20 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from vta_isa_cases import GOLDEN, RECORDS, SIM
 
 from partita.errors import PartitaError
 from partita.runtime.vta import HardwareConfig, Program, Record, RecordError
 
 CONV = GOLDEN / "conv3x3_s1_p1.npz"
+SHORT = GOLDEN / "acc_padded_load.npz"
 NETWORK = GOLDEN / "streams" / "resnet18_v1_tophub_alucpu_e2e.npz"
 
 
@@ -159,6 +163,38 @@ def test_files_that_are_no_records_are_refused(name: str, tmp_path: Path) -> Non
     with pytest.raises(PartitaError) as caught:
         Record.read(path)
     assert str(caught.value) == f"{path}: {message}"
+
+
+@given(st.data())
+@settings(deadline=None)
+def test_damaged_records_are_refused_or_still_records(data: st.DataObject) -> None:
+    """Whatever happened to a file or to one of its arrays, what comes of it is one sentence, or a program."""
+    content = bytearray(SHORT.read_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(content) - 1))
+        content[at] = data.draw(st.integers(0, 255))
+    with np.load(SHORT) as arrays:
+        changed: Arrays = {key: arrays[key].copy() for key in arrays.files}
+    key = data.draw(st.sampled_from(["insns", "seg_addr", "seg_size"]))
+    octets = changed[key].reshape(-1).view(np.uint8)
+    octets[data.draw(st.integers(0, len(octets) - 1))] = data.draw(st.integers(0, 255))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "r.npz"
+        path.write_bytes(content)
+        refused_or_program(path)
+        np.savez(path, **changed)
+        refused_or_program(path)
+
+
+def refused_or_program(path: Path) -> None:
+    try:
+        program = Program.of_record(path)
+    except PartitaError as error:
+        message = str(error)
+    else:
+        message = ""
+        program.resolved(program.alignment)
+    assert "\n" not in message
 
 
 def test_truncated_records_are_refused(tmp_path: Path) -> None:

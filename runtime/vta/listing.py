@@ -194,14 +194,15 @@ class _Reader:
 
     def _buffer(self, rest: str) -> None:
         text, _, layout = rest.partition(" layout=")
-        name, *words = text.split()
-        role = role_of(words[0]) if words else None
+        words = text.split()
+        role = role_of(words[1]) if len(words) > 1 else None
         if role is None:
             raise AssemblyError(
-                f"expected a buffer's name and one of {', '.join(ROLES)}, got {rest}"
+                f"expected a buffer's name and one of {', '.join(ROLES)}, got {rest or 'nothing'}"
             )
+        name = words[0]
         declared = Declaration(name, role)
-        for word in words[1:]:
+        for word in words[2:]:
             key, _, value = word.partition("=")
             match key:
                 case "size" | "offset":
@@ -234,9 +235,12 @@ class _Reader:
         self._block = self._instruction
 
     def _instruction(self, line: str) -> None:
-        line = line.partition(";")[0].strip()
-        number, _, rest = line.partition(" ")
-        row, operand = parse_line(rest if NUMBER.fullmatch(number) else line)
+        words = line.partition(";")[0].split()
+        if words and NUMBER.fullmatch(words[0]):
+            del words[0]
+        if not words:
+            return
+        row, operand = parse_line(" ".join(words))
         if operand is not None:
             self._known.operands[len(self._known.rows)] = operand
         self._known.rows.append(row)
