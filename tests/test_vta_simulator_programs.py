@@ -1,7 +1,10 @@
 """What programs compute, case by case, against numpy; and programs of several launches and buffers."""
 
+import doctest
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -331,3 +334,11 @@ def test_resolved_streams_do_the_same() -> None:
     simulate(stream, elsewhere, base=base)
     simulate(program, memory)
     np.testing.assert_array_equal(elsewhere, memory)
+
+
+def test_the_example_of_the_page() -> None:
+    page = Path(__file__).parent.parent / "docs" / "vta-simulator.md"
+    (text,) = re.findall(r"^```pycon\n(.*?)^```$", page.read_text(), re.S | re.M)
+    example = doctest.DocTestParser().get_doctest(text, {}, page.name, None, None)
+    assert len(example.examples) > 8
+    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
