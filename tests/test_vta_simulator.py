@@ -306,7 +306,7 @@ def test_nothing_is_never_out_of_range() -> None:
 )
 def test_uninitialized(rows: list[Row], what: str) -> None:
     with pytest.raises(
-        Uninitialized, match=rf"reads {what}, which nothing has written"
+        Uninitialized, match=rf"reads {what}, which nothing before it has written"
     ):
         run(*finished(rows))
 

@@ -299,7 +299,8 @@ def test_scratch_that_nothing_has_stored() -> None:
     simulate(good, good.memory(data), check_scratch=True)
     simulate(bad, bad.memory(data))
     with pytest.raises(
-        Uninitialized, match=r"reads byte 16 of scratch, which nothing has written"
+        Uninitialized,
+        match=r"reads byte 16 of scratch, which nothing before it has written",
     ):
         simulate(bad, bad.memory(data), check_scratch=True)
 

@@ -3,7 +3,7 @@
 A run has three parts. Instructions are put in an order that their tokens allow; then they are executed in that order,
 by code compiled for the configuration. Before each one is executed, its accesses are checked: that they exist, that
 what they read was written, and that no access of another module which no chain of tokens orders can come in between.
-The outcome of the checks does not depend on the order that was chosen.
+Whether they find anything does not depend on the order that was chosen.
 
 `docs/vta-simulator.md` says what each instruction does, to the last bit.
 """
@@ -333,7 +333,7 @@ class _Run:
             what = f"byte {element * size - origin} of {stream.names[owner]}"
         if sequence == NEVER:
             return Uninitialized(
-                f"{start} reads {what}, which nothing has written", number
+                f"{start} reads {what}, which nothing before it has written", number
             )
         stream = self._stream.instructions
         members = np.flatnonzero(isa.module_of(stream) == self["fault_module"])

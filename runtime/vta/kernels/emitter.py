@@ -28,14 +28,11 @@ class Value:
         self.builder = builder
         self.raw = raw
 
-    def _with(
-        self, make: Callable[[Any, Any], Any], other: "Value | int", swap: bool = False
-    ) -> "Value":
+    def _with(self, make: Callable[[Any, Any], Any], other: "Value | int") -> "Value":
         right = (
             other.raw if isinstance(other, Value) else ir.Constant(self.raw.type, other)
         )
-        operands = (right, self.raw) if swap else (self.raw, right)
-        return Value(self.builder, make(*operands))
+        return Value(self.builder, make(self.raw, right))
 
     def _compare(self, how: str, other: "Value | int") -> "Value":
         return self._with(lambda a, b: self.builder.icmp_signed(how, a, b), other)
@@ -45,9 +42,6 @@ class Value:
 
     def __sub__(self, other: "Value | int") -> "Value":
         return self._with(self.builder.sub, other)
-
-    def __rsub__(self, other: int) -> "Value":
-        return self._with(self.builder.sub, other, swap=True)
 
     def __mul__(self, other: "Value | int") -> "Value":
         return self._with(self.builder.mul, other)
@@ -67,10 +61,6 @@ class Value:
     def __rshift__(self, other: "Value | int") -> "Value":
         """Shift right and fill with zeros."""
         return self._with(self.builder.lshr, other)
-
-    def __mod__(self, other: "Value | int") -> "Value":
-        """Return the remainder of a division of unsigned numbers."""
-        return self._with(self.builder.urem, other)
 
     def __lt__(self, other: "Value | int") -> "Value":
         return self._compare("<", other)
