@@ -10,7 +10,7 @@ from partita.runtime.vta import isa
 from partita.runtime.vta.assembly import Source
 from partita.tools.outputs import check_writable
 from partita.tools.tables import size
-from partita.tools.vta_files import STREAM, read_source, telling_warnings
+from partita.tools.vta_files import STREAM, read_source
 
 PROGRAM = ".vta"
 
@@ -55,8 +55,7 @@ def assemble_file(request: AsmRequest) -> None:
             f"expected an output that ends with {PROGRAM} or {STREAM}, got {output}"
         )
     check_writable(output)
-    with telling_warnings():
-        source = read_source(request.source)
+    source = read_source(request.source)
     assemble = _assemble_stream if source.is_stream else _assemble_program
     done = assemble(source, request)
     print(json.dumps(asdict(done), indent=1) if request.json else done)

@@ -9,7 +9,7 @@ from pathlib import Path
 from partita.runtime.vta.listing import program_text, stream_text
 from partita.runtime.vta.program_json import program_json, stream_json
 from partita.tools.outputs import check_writable, write_text
-from partita.tools.vta_files import VtaCode, read_vta_code, telling_warnings
+from partita.tools.vta_files import VtaCode, read_vta_code
 
 BATCH = 4096
 """How many lines are printed at once."""
@@ -30,8 +30,7 @@ def disassemble_file(request: DisasmRequest) -> None:
     """Print what a file holds, or write it to another."""
     if request.output is not None:
         check_writable(request.output)
-    with telling_warnings():
-        code = read_vta_code(request.file, request.config)
+    code = read_vta_code(request.file, request.config)
     written = _written(code, request)
     if request.output is None:
         _print(written)

@@ -37,9 +37,15 @@ class VtaCode:
 def read_vta_code(path: Path, config: str | None = None) -> VtaCode:
     """Read any of these files, by what is in it.
 
-    A `config`, a preset or a file, is required for a bare stream and takes the place of a record's own. Raises
-    `OptionError` for one that is not called for or missing, and what the file's reader raises.
+    A `config`, a preset or a file, is required for a bare stream and takes the place of a record's own. Prints what
+    configs are warned about. Raises `OptionError` for a config that is not called for or missing, and what the file's
+    reader raises.
     """
+    with _telling_warnings():
+        return _read(path, config)
+
+
+def _read(path: Path, config: str | None) -> VtaCode:
     start = _start(path)
     hardware = None if config is None else HardwareConfig.load(config)
     if start.startswith(ARCHIVE):
@@ -57,14 +63,22 @@ def read_vta_code(path: Path, config: str | None = None) -> VtaCode:
         )
     if start[8:9] == b"{":
         return _of_program(Program.load(path))
-    source = read_source(path)
+    source = _read_source(path)
     if source.is_stream:
         return VtaCode(source.config, None, None, source.stream())
     return _of_program(source.program())
 
 
 def read_source(path: Path) -> Source:
-    """Read the text or the JSON of a program or stream; raises `AssemblyError` and other `PartitaError`s."""
+    """Read the text or the JSON of a program or stream, and print what its config is warned about.
+
+    Raises `OptionError` for a file that cannot be read, and `AssemblyError`.
+    """
+    with _telling_warnings():
+        return _read_source(path)
+
+
+def _read_source(path: Path) -> Source:
     from partita.runtime.vta.asm import AssemblyError
     from partita.runtime.vta.listing import parse_text
     from partita.runtime.vta.program_json import parse_json
@@ -84,7 +98,7 @@ def read_source(path: Path) -> Source:
 
 
 @contextmanager
-def telling_warnings() -> Generator[None]:
+def _telling_warnings() -> Generator[None]:
     """Print what a config is warned about to standard error, as tools do."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConfigWarning)
