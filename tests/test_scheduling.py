@@ -18,6 +18,7 @@ from partita.analysis.memory_scopes import alive_together, total_bytes
 from partita.analysis.regions import Space
 from partita.analysis.verification import verify
 from partita.dialects import ALL_DIALECTS
+from partita.dialects.sched import SequenceOp
 from partita.dialects.tir import LoadOp
 from partita.transforms.apply_schedules import ApplySchedulesPass
 from partita.transforms.lower_te_to_tir import LowerTeToTirPass
@@ -149,14 +150,34 @@ def test_a_loop_keeps_its_handle_when_it_moves() -> None:
     assert (i.extent, j.extent) == (4, 6)
 
 
-def test_the_example_of_the_documentation_is_what_the_pass_does() -> None:
-    text = (ROOT / "docs" / "sched.md").read_text()
-    before, after = map(parse, re.findall(r"```mlir\n(.*?)```", text, re.DOTALL))
+def examples(page: str, language: str) -> list[str]:
+    """Return the texts of a language in a page of the documentation."""
+    text = (ROOT / "docs" / page).read_text()
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_examples_of_the_documentation_are_what_the_pass_does(number: int) -> None:
+    before, after = map(parse, examples("sched.md", "mlir")[2 * number :][:2])
     ApplySchedulesPass().apply(Context(), before)
+    verify(before)
     assert str(before) == str(after)
 
 
+def test_the_schedule_of_the_documentation_applies() -> None:
+    """The example in Python schedules the kernel of the first example."""
+    (code,) = examples("sched.md", "python")
+    module = parse(examples("sched.md", "mlir")[0])
+    old = module.body.block.last_op
+    assert isinstance(old, SequenceOp)
+    old.detach()
+    exec(code, {"module": module})
+    ApplySchedulesPass().apply(Context(), module)
+    verify(module)
+    label = {block.label.data: block for block in blocks_in(kernel(module))}
+    assert [each.extent for each in loops_around(label["dense"])] == [4, 6, 64, 16]
+
+
 def test_the_loops_of_the_documentation_verify() -> None:
-    text = (ROOT / "docs" / "tir.md").read_text()
-    (example,) = re.findall(r"```mlir\n(.*?)```", text, re.DOTALL)
-    verify(parse(example))
+    for example in examples("tir.md", "mlir"):
+        verify(parse(example))

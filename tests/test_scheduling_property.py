@@ -1,36 +1,46 @@
-"""Random schedules of random kernels change no value, and a step that is refused changes nothing."""
+"""Random schedules of random kernels change no value, interpreted or compiled, and a step that is refused changes nothing."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TypeVar
 
 import numpy as np
-from hypothesis import HealthCheck, given, reject, settings
+import pytest
+from compiled import assemble, run
+from hypothesis import HealthCheck, event, given, reject, settings
 from hypothesis import strategies as st
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
-from xdsl.dialects.builtin import Builtin
+from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func, FuncOp
 from xdsl.dialects.memref import MemRef
 from xdsl.parser import Parser
 
-from partita.analysis.loop_nests import blocks_in, loops_in
+from partita.analysis.loop_nests import blocks_in, loops_around, loops_in
 from partita.dialects import ALL_DIALECTS
 from partita.dialects.tir import BlockOp, ForOp
 from partita.interpreters import interpret
+from partita.runtime import Machine
 from partita.shapes import shape_of
+from partita.transforms.inline_intrinsics import InlineIntrinsicsPass
 from partita.transforms.lower_te_to_tir import LowerTeToTirPass
-from partita.transforms.scheduling.cache import cache_write, set_scope
+from partita.transforms.pipeline import Pipeline, Verifier
+from partita.transforms.plan_memory import PlanMemoryPass
+from partita.transforms.scheduling.cache import cache_read, cache_write, set_scope
 from partita.transforms.scheduling.compute_at import compute_at
 from partita.transforms.scheduling.decompose import decompose_reduction
 from partita.transforms.scheduling.finish import finish
 from partita.transforms.scheduling.fuse import fuse
 from partita.transforms.scheduling.inline import compute_inline
 from partita.transforms.scheduling.kinds import parallel, unroll, vectorize
+from partita.transforms.scheduling.padding import split_reduction_by_padding
+from partita.transforms.scheduling.pipeline import pipeline
 from partita.transforms.scheduling.reorder import reorder
 from partita.transforms.scheduling.reverse_compute_at import reverse_compute_at
 from partita.transforms.scheduling.split import split
 from partita.transforms.scheduling.state import ScheduleError, State
+from partita.transforms.scheduling.tensorize import tensorize
+from partita.transforms.split_stages import SplitStagesPass
 from partita.transforms.verify_dominance import VerifyDominancePass
 from partita.weights import Array
 
@@ -73,7 +83,8 @@ def kernels(draw: st.DrawFn) -> str:
     count = draw(st.integers(1, 4))
     for number in range(count):
         name, shape = draw(st.sampled_from(tensors[-2:]))
-        kinds = ["map", "map", "shift", "sum", "window", "flat"] if shape else ["map"]
+        kinds = ["map", "map", "shift", "sum", "window", "taps", "flat"]
+        kinds = kinds if shape else ["map"]
         kind = draw(st.sampled_from(kinds))
         axes = [f"a{i}" for i in range(len(shape))]
         index = [f"%{axis}" for axis in axes]
@@ -97,6 +108,12 @@ def kernels(draw: st.DrawFn) -> str:
             extents = tuple(
                 (e - size) // stride + 1 if i == dim else e for i, e in enumerate(shape)
             )
+        elif kind == "taps":
+            dim = draw(st.integers(0, len(shape) - 1))
+            size, before = draw(st.integers(1, 4)), draw(st.integers(0, 3))
+            reduced = f" reduce ({axes_text(['r'], (size,))}) init (3 : i32)"
+            index[dim] = f"%a{dim} + %r - {before}"
+            otherwise = " else %zero"
         elif kind == "flat" and len(shape) > 1:
             a, b = shape[-2:]
             extents = (*shape[:-2], a * b)
@@ -120,17 +137,48 @@ def kernels(draw: st.DrawFn) -> str:
         )
         lines.append(
             f'%t{number} = te.compute "t{number}" ({axes_text(axes, extents)}){reduced} {{\n'
-            "%minus = arith.constant -7 : i32\n"
+            "%minus = arith.constant -7 : i32\n%zero = arith.constant 0 : i32\n"
             f"{inner}%w = arith.muli %v, %u : i32\n%z = arith.addi %w, %minus : i32\n"
-            f"te.yield %z : i32\n}}{combine} : {type_of(extents)}\n"
+            f"te.yield %{'w' if kind == 'taps' else 'z'} : i32\n}}{combine} : {type_of(extents)}\n"
         )
         tensors.append((f"t{number}", extents))
     result, shape = tensors[-1]
+    signature = f"(%x: {type_of(first)}) -> {type_of(shape)}"
     return (
-        f"func.func @k(%x: {type_of(first)}) -> {type_of(shape)} {{\n"
+        f"func.func @main{signature} attributes {{partita.entry}} {{\n"
+        f"%y = func.call @k(%x) : ({type_of(first)}) -> {type_of(shape)}\n"
+        f"func.return %y : {type_of(shape)}\n}}\n"
+        f"func.func private @k{signature} attributes {{partita.kernel}} {{\n"
         + "".join(lines)
         + f"func.return %{result} : {type_of(shape)}\n}}\n"
+        + MACHINE
     )
+
+
+COPIES = [
+    (extent, source, destination)
+    for extent in (2, 3, 5, 8)
+    for source, destination in (("", "fast"), ("fast", ""), ("", ""))
+]
+"""Instructions that copy so many numbers from a memory to another."""
+
+
+def copy_text(extent: int, source: str, destination: str) -> str:
+    """Return the text of such an instruction."""
+    t, u = (
+        f"memref<{extent}xi32" + (f', "{scope}">' if scope else ">")
+        for scope in (destination, source)
+    )
+    return (
+        f"func.func private @copy_{extent}_{source}_{destination}(%t: {t}, %u: {u}) attributes {{tir.intrinsic}} {{\n"
+        f'tir.for %i = 0 to {extent} {{\ntir.block "copy" spatial (%a in {extent}) at [%i] {{\n'
+        f"%v = tir.load %u[%a] : {u}\ntir.store %v, %t[%a] : {t}\n}}\n}}\nfunc.return\n}}\n"
+    )
+
+
+MACHINE = 'tir.memory "fast" of 2048 bytes\n' + "".join(
+    copy_text(*each) for each in COPIES
+)
 
 
 class Draws:
@@ -179,11 +227,16 @@ class Draws:
     def inline(self) -> None:
         compute_inline(self.state, self.block())
 
+    def cache_read(self) -> None:
+        scope = self.pick("local", "global", "fast")
+        cache_read(self.state, self.block(), self.pick(0, 1), scope)
+
     def cache_write(self) -> None:
-        cache_write(self.state, self.block(), self.pick("local", "global"))
+        scope = self.pick("local", "global", "fast")
+        cache_write(self.state, self.block(), scope)
 
     def set_scope(self) -> None:
-        set_scope(self.state, self.block(), "local")
+        set_scope(self.state, self.block(), self.pick("local", "fast"))
 
     def decompose(self) -> None:
         decompose_reduction(self.state, self.block(), self.loop())
@@ -193,6 +246,27 @@ class Draws:
 
     def parallel(self) -> None:
         parallel(self.state, self.loop())
+
+    def split_by_padding(self) -> None:
+        split_reduction_by_padding(self.state, self.block())
+
+    def pipeline(self) -> None:
+        pipeline(self.state, self.loop(), self.pick(2, 3))
+
+    def tensorize(self) -> None:
+        loops = loops_around(self.block())
+        if loops:
+            copies = ["copy_{}_{}_{}".format(*each) for each in COPIES]
+            tensorize(self.state, loops[-1], self.pick(*copies))
+
+    def load_ahead(self) -> None:
+        """Do together what a random choice of steps hardly finds: a tile that is copied in a pipelined loop."""
+        block = self.block()
+        loops = loops_around(block)
+        if loops:
+            copy = cache_read(self.state, block, 0, self.pick("local", "fast"))
+            compute_at(self.state, copy, loops[0])
+            pipeline(self.state, loops[0], self.pick(2, 3))
 
     def unroll(self) -> None:
         unroll(self.state, self.loop(), self.pick(None, 2))
@@ -207,9 +281,16 @@ STEPS: tuple[Callable[[Draws], None], ...] = (
     Draws.reverse_compute_at,
     Draws.reverse_compute_at,
     Draws.inline,
+    Draws.cache_read,
     Draws.cache_write,
     Draws.set_scope,
     Draws.decompose,
+    Draws.decompose,
+    Draws.split_by_padding,
+    Draws.split_by_padding,
+    Draws.pipeline,
+    Draws.load_ahead,
+    Draws.tensorize,
     Draws.vectorize,
     Draws.parallel,
     Draws.unroll,
@@ -222,16 +303,12 @@ def inputs_of(function: FuncOp, source: str) -> list[Array]:
     return [random.integers(-9, 9, shape, np.int32)]
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
-@given(source=kernels(), data=st.data())
-def test_values_stay(source: str, data: st.DataObject) -> None:
+def scheduled(source: str, data: st.DataObject) -> tuple[ModuleOp, list[Array], Array]:
+    """Return a kernel with a random schedule, which was carried out, inputs, and what it computed before."""
     module = Parser(context(), source).parse_module()
-    function = module.body.block.first_op
-    assert isinstance(function, FuncOp)
+    function = next(
+        op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "k"
+    )
     inputs = inputs_of(function, source)
     (expected,) = interpret(module, inputs)
     LowerTeToTirPass().apply(context(), module)
@@ -243,14 +320,56 @@ def test_values_stay(source: str, data: st.DataObject) -> None:
         try:
             step(draws)
         except ScheduleError:
-            assert str(module) == before
+            assert step is Draws.load_ahead or str(module) == before
         else:
+            event(f"{step.__name__} is legal")
             module.verify()
     try:
         finish(state)
     except ScheduleError:
+        event("refused in the end")
         reject()
     module.verify()
     VerifyDominancePass().apply(context(), module)
+    return module, inputs, expected
+
+
+def examples(count: int) -> settings:
+    """Try so many kernels, however long each takes."""
+    return settings(
+        max_examples=count,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
+
+
+@examples(60)
+@given(source=kernels(), data=st.data())
+def test_values_stay(source: str, data: st.DataObject) -> None:
+    module, inputs, expected = scheduled(source, data)
     (found,) = interpret(module, inputs)
     np.testing.assert_array_equal(found, expected)
+
+
+def check_code(source: str, data: st.DataObject) -> None:
+    """Compile a kernel with a random schedule for this machine, and compare."""
+    module, inputs, expected = scheduled(source, data)
+    passes = (InlineIntrinsicsPass(), SplitStagesPass(), PlanMemoryPass())
+    Pipeline(passes, (Verifier(),)).apply(context(), module)
+    (found,) = run(assemble(module, Machine.host()), inputs)
+    np.testing.assert_array_equal(found, expected)
+
+
+@examples(12)
+@given(source=kernels(), data=st.data())
+def test_code_computes_the_same(source: str, data: st.DataObject) -> None:
+    check_code(source, data)
+
+
+@pytest.mark.full
+@examples(200)
+@given(source=kernels(), data=st.data())
+def test_code_of_many_schedules_computes_the_same(
+    source: str, data: st.DataObject
+) -> None:
+    check_code(source, data)

@@ -7,7 +7,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from partita.analysis.loop_nests import is_inside, loops_around
 from partita.dialects.partita import inherit_origins
-from partita.dialects.tir import BlockOp, ForOp
+from partita.dialects.tir import BlockOp, ForOp, LoopKind
 from partita.transforms.scheduling.indices import tidy
 from partita.transforms.scheduling.state import (
     ScheduleError,
@@ -79,7 +79,9 @@ def _copied_loops(
     for each in path:
         if each not in wanted:
             continue
-        copy = ForOp.empty(each.extent, each.variable.name_hint, each.loop_kind)
+        pipelined = each.loop_kind is LoopKind.PIPELINED
+        kind = LoopKind.SERIAL if pipelined else each.loop_kind
+        copy = ForOp.empty(each.extent, each.variable.name_hint, kind)
         copy.properties["lower"] = each.lower
         copy.properties["upper"] = each.upper
         variables[each.variable] = copy.variable
