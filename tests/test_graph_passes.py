@@ -55,6 +55,7 @@ from partita.dialects.relay import (
 from partita.interpreters import interpret
 from partita.shapes import shape_of, tensor_of
 from partita.transforms.bind_parameters import BindParametersPass
+from partita.transforms.block_layouts import BlockLayoutsPass
 from partita.transforms.fold_constants import FoldConstantsPass
 from partita.transforms.fold_padding import FoldPaddingPass
 from partita.transforms.fold_scale_axis import FoldScaleAxisPass
@@ -78,6 +79,7 @@ ALL: tuple[ModulePass, ...] = (
     MatmulToDensePass(),
     SinkReshapesPass(),
     CanonicalizePass(),
+    BlockLayoutsPass(block=8),
     PackWeightsPass(block=8),
     FoldConstantsPass(),
     DeadCodeElimination(),

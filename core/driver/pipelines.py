@@ -32,7 +32,6 @@ from partita.transforms.matmul_to_dense import MatmulToDensePass
 from partita.transforms.merge_equal_ops import MergeEqualOpsPass
 from partita.transforms.merge_regions import MergeRegionsPass
 from partita.transforms.options import spelled
-from partita.transforms.pack_weights import PackWeightsPass
 from partita.transforms.partition_graph import PartitionGraphPass
 from partita.transforms.pipeline import AvailablePasses, parse_passes
 from partita.transforms.reduce_strength import ReduceStrengthPass
@@ -51,9 +50,6 @@ GRAPH_PASSES: tuple[ModulePass, ...] = (
     SinkReshapesPass(),
     CanonicalizePass(),
     MergeEqualOpsPass(),
-    DeadCodeElimination(),
-    PackWeightsPass(),
-    FoldConstantsPass(),
     DeadCodeElimination(),
 )
 """What is done with the host's part of a graph."""

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
+from xdsl.dialects.builtin import StringAttr
+from xdsl.utils.exceptions import VerifyException
+
 from partita.shapes import DYNAMIC, Shape
 
 
@@ -91,3 +94,46 @@ class Layout:
             else:
                 result.append(extent // self.block(name))
         return tuple(result)
+
+
+def layout_of(
+    attribute: StringAttr | None, plain: str, blocks: str, name: str
+) -> Layout:
+    """Return the layout that an attribute stands for: a plain one, or that with a block of some of its axes.
+
+    `blocks` are the small letters of such axes in the order of their blocks; those at the front may be missing.
+    Raises `VerifyException`, which calls the attribute by its name, for any other layout.
+    """
+    text = plain if attribute is None else attribute.data
+    forms = [
+        plain + "".join(f"<n>{each}" for each in blocks[at:])
+        for at in range(len(blocks), -1, -1)
+    ]
+    if not any(re.fullmatch(form.replace("<n>", r"[1-9]\d*"), text) for form in forms):
+        raise VerifyException(
+            f"expected {name} {', '.join(forms[:-1])} or {forms[-1]}, got {text}"
+        )
+    return Layout.parse(text)
+
+
+def extents_of(layout: Layout, shape: Shape, name: str) -> Mapping[str, int]:
+    """Return the whole extents of an operand's axes; raise `VerifyException`, in terms of its name, if its shape does not fit."""
+    if len(shape) != len(layout.axes):
+        raise VerifyException(
+            f"expected {name} of rank {len(layout.axes)}, got {len(shape)}"
+        )
+    for at, (_, block) in enumerate(layout.axes):
+        if block is not None and shape[at] not in (block, DYNAMIC):
+            which = "last dimension" if at == len(shape) - 1 else f"dimension {at}"
+            raise VerifyException(
+                f"expected {name} with {which} {block}, got {shape[at]}"
+            )
+    return layout.extents(shape)
+
+
+def blocked_shape(layout: Layout, extents: Mapping[str, int], name: str) -> Shape:
+    """Return the shape of data with these extents in a layout; raise `VerifyException` if blocks do not divide them."""
+    try:
+        return layout.shape(extents)
+    except ValueError as error:
+        raise VerifyException(f"{name}: {error}") from None

@@ -1,6 +1,5 @@
 """Convolutions and matrix products."""
 
-import re
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
@@ -32,17 +31,24 @@ from partita.dialects.relay.base import (
     integer,
     ints,
 )
+from partita.dialects.relay.layout import (
+    Layout,
+    blocked_shape,
+    extents_of,
+    layout_of,
+)
 from partita.dialects.relay.window import window_shape
 from partita.shapes import DYNAMIC, element_of, shape_of, tensor_of
 
 
 @irdl_op_definition
 class Conv2dOp(RelayOp):
-    """Slide filters over an image of channels, `NCHW`.
+    """Slide filters over an image of channels.
 
     `result[n, k, y, x] = sum over c, r, s of
     data[n, g * C + c, y * strides[0] + r * dilation[0] - padding[0], x * strides[1] + s * dilation[1] - padding[1]]
-    * weight[k, c, r, s]`, where `g` is the group of `k` and reads outside the image give zero.
+    * weight[k, c, r, s]`, where `g` is the group of `k` and reads outside the image give zero. Layouts say where these
+    elements lie, and change no value.
 
     ```mlir
     %y = relay.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, dilation = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x8x8xf32>, tensor<32x16x3x3xf32>) -> tensor<1x32x8x8xf32>
@@ -52,10 +58,10 @@ class Conv2dOp(RelayOp):
     name = "relay.conv2d"
 
     data = operand_def(AnyTensorTypeConstr)
-    """Images, `(n, c, h, w)`."""
+    """Images, `(n, c, h, w)` or as `data_layout` says."""
 
     weight = operand_def(AnyTensorTypeConstr)
-    """Filters, `(k, c / groups, r, s)`; `(k / b, c / groups, r, s, b)` if `kernel_layout` is `OIHWbo`."""
+    """Filters, `(k, c / groups, r, s)` or as `kernel_layout` says."""
 
     strides = prop_def(DenseArrayBase.constr(i64))
     """Vertical, horizontal."""
@@ -70,10 +76,17 @@ class Conv2dOp(RelayOp):
     """Channels fall into this many groups that do not see each other."""
 
     kernel_layout = opt_prop_def(StringAttr)
-    """`OIHW` if absent; `OIHW16o` has output channels in blocks of 16 as the last axis."""
+    """`OIHW` if absent; `OIHW16o` has output channels in blocks of 16 as the last axis, `OIHW8i16o` input channels in
+    blocks of 8 before them."""
+
+    data_layout = opt_prop_def(StringAttr)
+    """`NCHW` if absent; `NCHW16c` has channels in blocks of 16 as the last axis."""
+
+    result_layout = opt_prop_def(StringAttr)
+    """That of the result, likewise."""
 
     result = result_def(AnyTensorTypeConstr)
-    """`(n, k, y, x)`."""
+    """`(n, k, y, x)` or as `result_layout` says."""
 
     traits = traits_def(Fusion(FusionPattern.OUT_FUSABLE))
 
@@ -92,6 +105,8 @@ class Conv2dOp(RelayOp):
         dilation: Sequence[int] = (1, 1),
         groups: int = 1,
         kernel_layout: str | None = None,
+        data_layout: str | None = None,
+        result_layout: str | None = None,
     ):
         super().__init__(
             (data, weight),
@@ -100,44 +115,45 @@ class Conv2dOp(RelayOp):
                 "padding": dense(padding),
                 "dilation": dense(dilation),
                 "groups": integer(groups),
-                "kernel_layout": None
-                if kernel_layout is None
-                else StringAttr(kernel_layout),
+                "kernel_layout": optional_text(kernel_layout),
+                "data_layout": optional_text(data_layout),
+                "result_layout": optional_text(result_layout),
             },
         )
 
+    @property
+    def layouts(self) -> tuple[Layout, Layout, Layout]:
+        """The layouts of data, weight and result; raises `VerifyException` if one is none of those allowed."""
+        return (
+            layout_of(self.data_layout, "NCHW", "c", "data_layout"),
+            layout_of(self.kernel_layout, "OIHW", "io", "kernel_layout"),
+            layout_of(self.result_layout, "NCHW", "c", "result_layout"),
+        )
+
     def infer(self) -> tuple[AnyTensorType, ...]:
-        data, weight = shape_of(self.data), shape_of(self.weight)
-        block = kernel_block(self.kernel_layout, "OIHW", "kernel_layout")
-        if len(data) != 4:
-            raise VerifyException(f"expected data of rank 4, got {len(data)}")
-        if len(weight) != (4 if block is None else 5):
-            raise VerifyException(
-                f"expected weight of rank {4 if block is None else 5}, got {len(weight)}"
-            )
+        data_layout, kernel_layout, result_layout = self.layouts
+        data = extents_of(data_layout, shape_of(self.data), "data")
+        weight = extents_of(kernel_layout, shape_of(self.weight), "weight")
         element = same_element(self.data, self.weight, "data and weight")
-        if block is not None and weight[4] not in (block, DYNAMIC):
-            raise VerifyException(
-                f"expected weight with last dimension {block}, got {weight[4]}"
-            )
-        groups = self.groups.value.data
-        features = unblocked(weight[0], block)
+        groups, features = self.groups.value.data, weight["O"]
         if groups < 1 or (features != DYNAMIC and features % groups):
             raise VerifyException(
                 f"expected groups to divide output channels {features}, got {groups}"
             )
-        if DYNAMIC not in (data[1], weight[1]) and data[1] != weight[1] * groups:
+        channels = weight["I"]
+        if DYNAMIC not in (data["C"], channels) and data["C"] != channels * groups:
             raise VerifyException(
-                f"expected data with {weight[1] * groups} channels, got {data[1]}"
+                f"expected data with {channels * groups} channels, got {data['C']}"
             )
-        spatial = window_shape(
-            data[2:],
-            weight[2:4],
+        y, x = window_shape(
+            (data["H"], data["W"]),
+            (weight["H"], weight["W"]),
             ints(self.strides),
             ints(self.padding),
             ints(self.dilation),
         )
-        return (tensor_of((data[0], features, *spatial), element),)
+        extents = {"N": data["N"], "C": features, "H": y, "W": x}
+        return (tensor_of(blocked_shape(result_layout, extents, "result"), element),)
 
 
 @irdl_op_definition
@@ -176,28 +192,26 @@ class DenseOp(RelayOp):
     ):
         super().__init__(
             (data, weight),
-            {
-                "weight_layout": None
-                if weight_layout is None
-                else StringAttr(weight_layout)
-            },
+            {"weight_layout": optional_text(weight_layout)},
         )
+
+    @property
+    def layout(self) -> Layout:
+        """The layout of the weight; raises `VerifyException` if it is none of those allowed."""
+        return layout_of(self.weight_layout, "OI", "o", "weight_layout")
 
     def infer(self) -> tuple[AnyTensorType, ...]:
         data, weight = shape_of(self.data), shape_of(self.weight)
-        block = kernel_block(self.weight_layout, "OI", "weight_layout")
-        rank = 2 if block is None else 3
+        layout = self.layout
+        rank = len(layout.axes)
         if len(data) != 2 or len(weight) != rank:
             raise VerifyException(
                 f"expected data of rank 2 and weight of rank {rank}, got {len(data)} and {len(weight)}"
             )
         element = same_element(self.data, self.weight, "data and weight")
-        if block is not None and weight[2] not in (block, DYNAMIC):
-            raise VerifyException(
-                f"expected weight with last dimension {block}, got {weight[2]}"
-            )
+        features = extents_of(layout, weight, "weight")["O"]
         check_equal(data[1], weight[1], "data and weight with equal second dimensions")
-        return (tensor_of((data[0], unblocked(weight[0], block)), element),)
+        return (tensor_of((data[0], features), element),)
 
 
 @irdl_op_definition
@@ -248,24 +262,9 @@ class MatmulOp(RelayOp):
         return (tensor_of(shape, element),)
 
 
-def kernel_block(layout: StringAttr | None, plain: str, name: str) -> int | None:
-    """Return the size of the innermost block of output features, `None` for a plain layout.
-
-    Raises `VerifyException` if the layout is neither the plain one nor followed by `<n>o`.
-    """
-    if layout is None or layout.data == plain:
-        return None
-    match = re.fullmatch(plain + r"([1-9]\d*)o", layout.data)
-    if match is None:
-        raise VerifyException(
-            f"expected {name} {plain} or {plain}<n>o, got {layout.data}"
-        )
-    return int(match[1])
-
-
-def unblocked(blocks: int, block: int | None) -> int:
-    """Return how many output features a weight has, from its first dimension and its layout's block."""
-    return blocks if block is None or blocks == DYNAMIC else blocks * block
+def optional_text(text: str | None) -> StringAttr | None:
+    """Make the attribute of a text that may be absent."""
+    return None if text is None else StringAttr(text)
 
 
 def same_element(first: SSAValue, second: SSAValue, names: str) -> Attribute:

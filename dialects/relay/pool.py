@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,
     BoolAttr,
     DenseArrayBase,
+    StringAttr,
     i1,
     i64,
 )
@@ -15,6 +16,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -32,17 +34,23 @@ from partita.dialects.relay.base import (
     flag,
     ints,
 )
+from partita.dialects.relay.layout import (
+    Layout,
+    blocked_shape,
+    extents_of,
+    layout_of,
+)
 from partita.dialects.relay.window import window_shape
 from partita.shapes import shape_of, tensor_of
 
 
 class Pool2dOp(RelayOp):
-    """Base of ops that make one element from a window of each channel, `NCHW`."""
+    """Base of ops that make one element from a window of each channel."""
 
     DOMAIN: ClassVar[Domain] = NUMBERS
 
     data = operand_def(AnyTensorTypeConstr)
-    """Images, `(n, c, h, w)`."""
+    """Images, `(n, c, h, w)` or as `layout` says."""
 
     kernel = prop_def(DenseArrayBase.constr(i64))
     """Height, width of the window."""
@@ -59,8 +67,11 @@ class Pool2dOp(RelayOp):
     ceil_mode = prop_def(BoolAttr.constr(i1))
     """Whether a last window may hang over the end."""
 
+    layout = opt_prop_def(StringAttr)
+    """That of data and result: `NCHW` if absent; `NCHW16c` has channels in blocks of 16 as the last axis."""
+
     result = result_def(AnyTensorTypeConstr)
-    """`(n, c, y, x)`."""
+    """`(n, c, y, x)` or as `layout` says."""
 
     traits = traits_def(Fusion(FusionPattern.OUT_FUSABLE))
 
@@ -75,12 +86,14 @@ class Pool2dOp(RelayOp):
         padding: Sequence[int] = (0, 0, 0, 0),
         dilation: Sequence[int] = (1, 1),
         ceil_mode: bool = False,
+        layout: str | None = None,
         **choices: bool,
     ):
         """Build the op; `choices` are the flags of a subclass."""
         super().__init__(
             (data,),
             {
+                "layout": None if layout is None else StringAttr(layout),
                 "kernel": dense(kernel),
                 "strides": dense(strides),
                 "padding": dense(padding),
@@ -90,24 +103,30 @@ class Pool2dOp(RelayOp):
             },
         )
 
+    @property
+    def data_layout(self) -> Layout:
+        """The layout; raises `VerifyException` if it is none of those allowed."""
+        return layout_of(self.layout, "NCHW", "c", "layout")
+
     def infer(self) -> tuple[AnyTensorType, ...]:
         element = self.DOMAIN.check(self.data, "data")
-        data, kernel = shape_of(self.data), ints(self.kernel)
-        if len(data) != 4:
-            raise VerifyException(f"expected data of rank 4, got {len(data)}")
+        layout = self.data_layout
+        data = extents_of(layout, shape_of(self.data), "data")
+        kernel = ints(self.kernel)
         if len(kernel) != 2 or min(kernel) < 1:
             raise VerifyException(
                 f"expected kernel of 2 positive values, got {', '.join(map(str, kernel))}"
             )
-        spatial = window_shape(
-            data[2:],
+        y, x = window_shape(
+            (data["H"], data["W"]),
             kernel,
             ints(self.strides),
             ints(self.padding),
             ints(self.dilation),
             bool(self.ceil_mode),
         )
-        return (tensor_of((*data[:2], *spatial), element),)
+        extents = {**data, "H": y, "W": x}
+        return (tensor_of(blocked_shape(layout, extents, "result"), element),)
 
 
 @irdl_op_definition
@@ -155,6 +174,7 @@ class AvgPool2dOp(Pool2dOp):
         dilation: Sequence[int] = (1, 1),
         ceil_mode: bool = False,
         count_include_pad: bool = False,
+        layout: str | None = None,
     ):
         super().__init__(
             data,
@@ -163,6 +183,7 @@ class AvgPool2dOp(Pool2dOp):
             padding=padding,
             dilation=dilation,
             ceil_mode=ceil_mode,
+            layout=layout,
             count_include_pad=count_include_pad,
         )
 

@@ -18,8 +18,12 @@ from partita.dialects.relay.pool import Pool2dOp
 from partita.dialects.relay.window import window_shape
 from partita.interpreters.relay.elementwise import RelayImpl
 from partita.interpreters.relay.reduction import accumulator, lowest
+from partita.interpreters.relay.tensor import from_plain, to_plain
 from partita.shapes import Shape
 from partita.weights import Array
+
+IMAGE = ("N", "C", "H", "W")
+"""The axes of an image, as plain data has them."""
 
 EXACT_TERMS = 1 << 22
 """So many products of 16-bit integers add up without rounding in double precision."""
@@ -64,9 +68,8 @@ def windows(
 
 
 def _conv2d(op: Conv2dOp, data: Array, weight: Array) -> Array:
-    if weight.ndim == 5:
-        blocks, *rest, block = weight.shape
-        weight = np.moveaxis(weight, 4, 1).reshape(blocks * block, *rest)
+    data_layout, kernel_layout, result_layout = op.layouts
+    data, weight = to_plain(data, data_layout), to_plain(weight, kernel_layout)
     groups, (features, channels, *kernel) = op.groups.value.data, weight.shape
     strides, padding, dilation = ints(op.strides), ints(op.padding), ints(op.dilation)
     y, x = window_shape(data.shape[2:], tuple(kernel), strides, padding, dilation)
@@ -76,14 +79,12 @@ def _conv2d(op: Conv2dOp, data: Array, weight: Array) -> Array:
         data.shape[0], groups, channels * kernel[0] * kernel[1], y * x
     )
     filters = weight.reshape(groups, features // groups, columns.shape[2])
-    return product(filters, columns).reshape(data.shape[0], features, y, x)
+    result = product(filters, columns).reshape(data.shape[0], features, y, x)
+    return from_plain(result, IMAGE, result_layout)
 
 
-def _dense(_: DenseOp, data: Array, weight: Array) -> Array:
-    if weight.ndim == 3:
-        blocks, inner, block = weight.shape
-        weight = np.moveaxis(weight, 2, 1).reshape(blocks * block, inner)
-    return product(data, weight.T)
+def _dense(op: DenseOp, data: Array, weight: Array) -> Array:
+    return product(data, to_plain(weight, op.layout).T)
 
 
 def _matmul(_: MatmulOp, lhs: Array, rhs: Array) -> Array:
@@ -116,12 +117,15 @@ def _pooled(op: Pool2dOp, image: Array, value: Array, spatial: Shape) -> Array:
 
 
 def _max_pool2d(op: MaxPool2dOp, data: Array) -> Array:
+    data = to_plain(data, op.data_layout)
     value = lowest(data.dtype)
     image = padded(data, ints(op.padding), value)
-    return np.max(_pooled(op, image, value, _spatial(op, data)), axis=(4, 5))
+    result = np.max(_pooled(op, image, value, _spatial(op, data)), axis=(4, 5))
+    return from_plain(result, IMAGE, op.data_layout)
 
 
 def _avg_pool2d(op: AvgPool2dOp, data: Array) -> Array:
+    data = to_plain(data, op.data_layout)
     zero, spatial = np.zeros(()), _spatial(op, data)
     image = padded(data, ints(op.padding), zero)
     inside = np.asarray(1.0 if op.count_include_pad else 0.0)
@@ -129,7 +133,8 @@ def _avg_pool2d(op: AvgPool2dOp, data: Array) -> Array:
     total = np.add.reduce(
         _pooled(op, image, zero, spatial), (4, 5), accumulator(data.dtype)
     )
-    return np.divide(total, np.add.reduce(_pooled(op, counted, zero, spatial), (4, 5)))
+    count = np.add.reduce(_pooled(op, counted, zero, spatial), (4, 5))
+    return from_plain(np.divide(total, count), IMAGE, op.data_layout)
 
 
 NN: Mapping[type[RelayOp], RelayImpl] = {

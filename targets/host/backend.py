@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
+from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 from xdsl.utils.target import Target
 
 from partita.analysis.work import work_of
@@ -26,16 +27,22 @@ from partita.targets.host.kernel import emit_kernel, symbol_of
 from partita.targets.host.native import Compiler, ObjectCache
 from partita.targets.host.schedule_host import ScheduleHostPass
 from partita.transforms.apply_schedules import ApplySchedulesPass
+from partita.transforms.block_layouts import BlockLayoutsPass
+from partita.transforms.fold_constants import FoldConstantsPass
 from partita.transforms.fuse_ops import FuseOpsPass
 from partita.transforms.inline_intrinsics import InlineIntrinsicsPass
 from partita.transforms.loop_rules.tiles import Registers
 from partita.transforms.lower_relay_to_te import Computes, LowerRelayToTePass
 from partita.transforms.lower_te_to_tir import LowerTeToTirPass
+from partita.transforms.pack_weights import PackWeightsPass
 from partita.transforms.plan_memory import PlanMemoryPass
 from partita.transforms.split_stages import SplitStagesPass
 from partita.transforms.te_rules import TE_RULES
 
 NO_CACHE = "none"
+
+FLOAT = 32
+"""Bits of the elements that images usually have: their blocks fill a vector of them."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,14 @@ class Host(KernelBackend):
     def compute_passes(
         self, module: ModuleOp, machine: Machine, computes: Computes | None = None
     ) -> Sequence[ModulePass]:
-        return (FuseOpsPass(), LowerRelayToTePass(computes))
+        return (
+            BlockLayoutsPass(Registers.of(machine).lanes(FLOAT)),
+            PackWeightsPass(),
+            FoldConstantsPass(),
+            DeadCodeElimination(),
+            FuseOpsPass(),
+            LowerRelayToTePass(computes),
+        )
 
     def loop_passes(self, module: ModuleOp, machine: Machine) -> Sequence[ModulePass]:
         registers = Registers.of(machine)

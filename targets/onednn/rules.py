@@ -125,6 +125,8 @@ def _check_conv2d(op: Operation) -> str | None:
     assert isinstance(op, Conv2dOp)
     if op.kernel_layout is not None:
         return "expected weights in the plain layout"
+    if op.data_layout is not None or op.result_layout is not None:
+        return "expected images in the plain layout"
     return "expected no negative padding" if min(ints(op.padding)) < 0 else None
 
 
@@ -203,6 +205,8 @@ def _after(op: Pool2dOp) -> Sequence[int]:
 
 def _check_pool(op: Operation) -> str | None:
     assert isinstance(op, Pool2dOp)
+    if op.layout is not None:
+        return "expected images in the plain layout"
     padding, kernel, dilation = ints(op.padding), ints(op.kernel), ints(op.dilation)
     if min(padding) < 0:
         return "expected no negative padding"

@@ -58,6 +58,60 @@ def conv2d() -> Iterator[Case]:
             groups=groups,
             kernel_layout="OIHW4o",
         )
+    for name, data, weight, groups, layouts in (
+        ("in", (2, 2, 5, 6, 4), (8, 8, 3, 3), 1, ("NCHW4c", None, None)),
+        ("out", (1, 3, 5, 6), (2, 3, 3, 3, 4), 1, (None, "OIHW4o", "NCHW4c")),
+        (
+            "both",
+            (2, 2, 5, 6, 4),
+            (3, 4, 3, 3, 2, 4),
+            1,
+            ("NCHW4c", "OIHW2i4o", "NCHW4c"),
+        ),
+        (
+            "differ",
+            (1, 2, 5, 6, 4),
+            (3, 2, 3, 3, 4, 8),
+            1,
+            ("NCHW4c", "OIHW4i8o", "NCHW8c"),
+        ),
+        (
+            "groups",
+            (1, 4, 5, 6, 4),
+            (6, 2, 3, 3, 4, 4),
+            2,
+            ("NCHW4c", "OIHW4i4o", "NCHW4c"),
+        ),
+        (
+            "across",
+            (1, 2, 5, 6, 4),
+            (4, 2, 3, 3),
+            4,
+            ("NCHW4c", None, None),
+        ),
+        (
+            "depthwise",
+            (1, 2, 5, 6, 4),
+            (2, 1, 3, 3, 4),
+            8,
+            ("NCHW4c", "OIHW4o", "NCHW4c"),
+        ),
+        ("one", (1, 1, 5, 6, 4), (1, 4, 1, 1, 4), 1, ("NCHW4c", "OIHW4o", None)),
+    ):
+        data_layout, kernel_layout, result_layout = layouts
+        for strides in ((1, 1), (2, 1)):
+            yield case(
+                relay.Conv2dOp,
+                f"blocked-{name}-{strides[0]}",
+                Input(data),
+                Input(weight),
+                groups=groups,
+                strides=strides,
+                padding=(1, 0, 1, 1),
+                data_layout=data_layout,
+                kernel_layout=kernel_layout,
+                result_layout=result_layout,
+            )
     yield case(relay.Conv2dOp, "1x1", Input((1, 8, 4, 4)), Input((6, 8, 1, 1)))
 
 
@@ -126,6 +180,13 @@ def pools() -> Iterator[Case]:
                 count_include_pad=include,
                 **attributes,
             )
+        blocked = Input((2, 2, 7, 9, 4))
+        yield case(
+            relay.MaxPool2dOp, f"{name}-blocked", blocked, layout="NCHW4c", **attributes
+        )
+        yield case(
+            relay.AvgPool2dOp, f"{name}-blocked", blocked, layout="NCHW4c", **attributes
+        )
     yield case(
         relay.MaxPool2dOp,
         "special",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from partita.transforms.loop_rules.nest import Stage
+from partita.transforms.loop_rules.nest import Access, Stage
 from partita.transforms.loop_rules.tiles import Registers, lane_count
 
 SHORTEST = 4
@@ -12,9 +12,13 @@ VECTOR_STRIDES = (0, 1, 2)
 """Strides from lane to lane that loads are fast for."""
 
 
+MOST_ROW_AXES = 2
+"""A tile has rows along this many axes at most."""
+
+
 @dataclass(frozen=True)
 class Lanes:
-    """The axis of a reduction's result that vectors run along."""
+    """The axis of a reduction's result that vectors run along, and those that a tile has more vectors along."""
 
     axis: int
 
@@ -23,8 +27,15 @@ class Lanes:
 
     extent: int
 
-    shared: int | None
-    """An axis along which one vector of operands serves several elements, if there is one."""
+    rows: tuple[int, ...]
+    """Axes along which one vector of operands serves several elements, the last one first."""
+
+    vectors: int
+    """The axis that has vectors side by side: the lanes' own, or where one vector fills that, another axis on which
+    what is the same in all lanes does not depend."""
+
+    vector_count: int
+    """How many vectors there are along that axis."""
 
 
 def choose_lanes(stage: Stage, registers: Registers) -> Lanes | None:
@@ -42,12 +53,15 @@ def choose_lanes(stage: Stage, registers: Registers) -> Lanes | None:
         if extent < SHORTEST or (block := _block_along(stage, axis)) is None:
             continue
         count = min(block, width) if block else lane_count(extent, width)
-        shared = _shared_axis(stage, axis)
-        score = count * (1 if shared is None else 2)
+        rows = _row_axes(stage, axis)
+        score = count * (2 if rows else 1)
         if axis == len(stage.spatial) - 1:
             score += 1
         if best is None or score > best[0]:
-            best = (score, Lanes(axis, count, extent, shared))
+            vectors = _vector_axis(stage, axis, rows) if count == extent else axis
+            number = stage.spatial[vectors] if vectors != axis else extent // count
+            lanes = Lanes(axis, count, extent, rows, vectors, max(1, number))
+            best = (score, lanes)
     return None if best is None else best[1]
 
 
@@ -63,11 +77,9 @@ def _block_along(stage: Stage, axis: int) -> int | None:
     return None if block % SHORTEST else block
 
 
-def _shared_axis(stage: Stage, lanes: int) -> int | None:
-    """Return the last other axis on which loaded vectors do not depend, and something else does."""
-    moving = [
-        load for load in stage.loads if load.block_of(lanes) or load.stride(lanes)
-    ]
+def _row_axes(stage: Stage, lanes: int) -> tuple[int, ...]:
+    """Return the last other axes on which loaded vectors do not depend, and something else does."""
+    moving = _moving(stage, lanes)
     shared = [
         axis
         for axis, extent in enumerate(stage.spatial)
@@ -76,4 +88,25 @@ def _shared_axis(stage: Stage, lanes: int) -> int | None:
         and all(load.stride(axis) == 0 for load in moving)
         and any(load.stride(axis) != 0 for load in stage.loads)
     ]
-    return shared[-1] if shared else None
+    return tuple(reversed(shared[-MOST_ROW_AXES:]))
+
+
+def _vector_axis(stage: Stage, lanes: int, rows: tuple[int, ...]) -> int:
+    """Return an axis along which the same scalars meet other vectors; that of the lanes if there is none."""
+    moving = _moving(stage, lanes)
+    scalars = [load for load in stage.loads if load not in moving]
+    if scalars and rows:
+        for axis, extent in enumerate(stage.spatial):
+            if (
+                axis != lanes
+                and extent > 1
+                and all(load.stride(axis) == 0 for load in scalars)
+                and all(load.stride(axis) for load in moving)
+            ):
+                return axis
+    return lanes
+
+
+def _moving(stage: Stage, lanes: int) -> list[Access]:
+    """Return the loads that are vectors where lanes run along an axis."""
+    return [load for load in stage.loads if load.block_of(lanes) or load.stride(lanes)]

@@ -16,7 +16,7 @@ CACHED = 1 << 20
 def tile_order(
     stage: Stage, lanes: Lanes, outer: dict[int, SSAValue], vectors: SSAValue | None
 ) -> tuple[SSAValue, ...]:
-    """Return the loops from tile to tile, outermost first: `vectors` over the axis of lanes, `outer` over others, by axis.
+    """Return the loops from tile to tile, outermost first: `vectors` over the axis of vectors, `outer` over others, by axis.
 
     What is streamed along the lanes (weights) stays close if the loop over vectors stands before the axis that
     shares them. It stands inside all but the last axis if weights are small enough to be read again, and smaller
@@ -27,7 +27,7 @@ def tile_order(
     """
     if vectors is None:
         return tuple(outer[axis] for axis in sorted(outer))
-    first = lanes.axis if lanes.shared is None else min(lanes.axis, lanes.shared)
+    first = min((lanes.vectors, *lanes.rows[:1]))
     before = [outer[axis] for axis in sorted(outer) if axis < first]
     after = [outer[axis] for axis in sorted(outer) if axis >= first]
     moving = [

@@ -6,7 +6,7 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
-from partita.transforms.loop_rules.lanes import Lanes
+from partita.transforms.loop_rules.lanes import SHORTEST, Lanes
 from partita.transforms.loop_rules.nest import Stage
 from partita.transforms.loop_rules.order import tile_order
 from partita.transforms.loop_rules.steps import Steps
@@ -52,9 +52,9 @@ def schedule_tiles(
     rank = len(stage.spatial)
     reduction = loops[rank:]
     depth = prod(stage.reduction)
-    rows = 1 if lanes.shared is None else stage.spatial[lanes.shared]
-    tile = best_tile(registers, rows, max(1, lanes.extent // lanes.count), depth)
-    tiled = _split(steps, stage, loops[:rank], lanes, tile, rows)
+    rows = [stage.spatial[axis] for axis in lanes.rows]
+    tile = best_tile(registers, rows, lanes.vector_count, depth)
+    tiled = _split(steps, stage, loops[:rank], lanes, tile)
 
     steps.reorder(*tiled.outer, *reduction, *tiled.inner, tiled.lane)
     steps.vectorize(tiled.lane)
@@ -64,7 +64,7 @@ def schedule_tiles(
         steps.reverse_compute_at(last, tiled.outer[-1])
     steps.set_scope(block)
     steps.decompose_reduction(block, reduction[0])
-    if lanes.shared is None and depth <= UNROLLED_WINDOW:
+    if not lanes.rows and depth <= UNROLLED_WINDOW:
         for loop in reduction:
             steps.unroll(loop)
     _schedule_epilogue(steps, stage, last, len(tiled.outer), lanes, tile)
@@ -78,30 +78,36 @@ def _split(
     spatial: tuple[SSAValue, ...],
     lanes: Lanes,
     tile: Tile,
-    rows: int,
 ) -> _TileLoops:
-    """Split the axis of lanes into vectors, and the one that shares them into rows."""
+    """Split the axes of lanes and vectors into vectors, and those that share them into rows."""
     outer = dict(enumerate(spatial))
     inner: list[SSAValue] = []
     ragged: set[SSAValue] = set()
     lane = outer.pop(lanes.axis)
     vectors: SSAValue | None = None
-    if lanes.extent == lanes.count * tile.vectors:
+    if lanes.vectors != lanes.axis:
+        vectors = outer.pop(lanes.vectors)
+        if tile.vectors > 1:
+            vectors, middle = steps.split(vectors, None, tile.vectors)
+            inner.append(middle)
+    elif lanes.extent == lanes.count * tile.vectors:
         if tile.vectors > 1:
             middle, lane = steps.split(lane, None, lanes.count)
             inner.append(middle)
     else:
         factors = (tile.vectors, lanes.count) if tile.vectors > 1 else (lanes.count,)
-        vectors, *middle, lane = steps.split(lane, None, *factors, tail="peel")
-        inner += middle
+        vectors, *middles, lane = steps.split(lane, None, *factors, tail="peel")
+        inner += middles
         if lanes.extent % (lanes.count * tile.vectors):
             ragged.add(vectors)
-    if lanes.shared is not None and tile.rows > 1:
-        row = outer.pop(lanes.shared)
-        if tile.rows < rows:
-            outer[lanes.shared], row = steps.split(row, None, tile.rows, tail="peel")
-            if rows % tile.rows:
-                ragged.add(outer[lanes.shared])
+    for axis, size in zip(lanes.rows, tile.rows, strict=True):
+        if size == 1:
+            continue
+        row, extent = outer.pop(axis), stage.spatial[axis]
+        if size < extent:
+            outer[axis], row = steps.split(row, None, size, tail="peel")
+            if extent % size:
+                ragged.add(outer[axis])
         inner.insert(0, row)
     order = tile_order(stage, lanes, outer, vectors)
     return _TileLoops(order, tuple(inner), lane, frozenset(ragged))
@@ -120,9 +126,9 @@ def _schedule_epilogue(
     steps: Steps, stage: Stage, last: SSAValue, depth: int, lanes: Lanes, tile: Tile
 ) -> None:
     """Vectorize what is done with a finished tile, along the axis that results are contiguous on."""
-    sizes = {lanes.axis: lanes.count * tile.vectors}
-    if lanes.shared is not None and tile.rows > 1:
-        sizes[lanes.shared] = tile.rows
+    sizes = {lanes.axis: lanes.count}
+    sizes[lanes.vectors] = sizes.get(lanes.vectors, 1) * tile.vectors
+    sizes |= dict(zip(lanes.rows, tile.rows, strict=True))
     if not depth:
         sizes = dict(enumerate(stage.spatial))
     axes = sorted(axis for axis, size in sizes.items() if size > 1)
@@ -132,7 +138,12 @@ def _schedule_epilogue(
         return
     axis, loop = axes[-1], loops[-1]
     size = sizes[axis]
-    if size > lanes.count and size % lanes.count == 0 and axis == lanes.axis:
-        _, loop = steps.split(loop, None, lanes.count)
-    if size >= 4:
+    if axis == lanes.axis:
+        # Registers of the tile are told apart by constants only.
+        for each in loops[depth:-1]:
+            steps.unroll(each)
+        if size > lanes.count and size % lanes.count == 0:
+            vectors, loop = steps.split(loop, None, lanes.count)
+            steps.unroll(vectors)
+    if size >= SHORTEST:
         steps.vectorize(loop)

@@ -1,14 +1,14 @@
 """Rules of convolutions, dense layers and matrix products.
 
-Products of `f16` are accumulated in `f32`. A blocked weight is read where it lies, and
-the result has the plain layout.
+Products of `f16` are accumulated in `f32`. Operands in blocks are read where they lie; channels of
+a blocked result are two axes, its blocks and the channels in one.
 """
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from partita.dialects import relay
-from partita.shapes import Shape, element_of, shape_of
+from partita.shapes import element_of, shape_of
 from partita.transforms.te_rules.body import (
     Axes,
     Body,
@@ -17,63 +17,70 @@ from partita.transforms.te_rules.body import (
     widened,
 )
 from partita.transforms.te_rules.builder import SUM, Rules, TeBuilder
-from partita.transforms.te_rules.index import floordiv, modulo
+from partita.transforms.te_rules.index import floordiv
+from partita.transforms.te_rules.layouts import indices_in, whole_axes
 from partita.transforms.te_rules.windows import Windows
 
 
-def blocked(
-    feature: AffineExpr, inner: Axes, weight: Shape, plain_rank: int
-) -> tuple[AffineExpr, ...]:
-    """Return the index of a weight, whose output features may be in blocks along a last axis."""
-    if len(weight) == plain_rank:
-        return (feature, *inner)
-    block = weight[-1]
-    return (floordiv(feature, block), *inner, modulo(feature, block))
-
-
 def _conv2d(op: relay.Conv2dOp, b: TeBuilder) -> list[SSAValue]:
-    shape, weight_shape = shape_of(op.result), shape_of(op.weight)
-    channels, *taps = weight_shape[1:4]
-    windows = Windows.of(op, taps)
+    data_layout, kernel_layout, result_layout = op.layouts
+    shape = shape_of(op.result)
+    weight = kernel_layout.extents(shape_of(op.weight))
+    channels, rows, columns = weight["I"], weight["H"], weight["W"]
+    windows = Windows.of(op, (rows, columns))
     image = windows.image(b, op.data, 0)
     groups = op.groups.value.data
-    features = shape[1] // groups
+    features = weight["O"] // groups
     element = element_of(op.data)
     wide = widened(element)
+    # Channels in blocks are two axes: blocks outside of taps, which lie between them, and channels inside.
+    # A block that reaches into the next group is none.
+    block = data_layout.block("C") if channels % data_layout.block("C") == 0 else 1
     # A group of one channel, as a depthwise convolution has, needs no loop over channels.
-    has_channels = channels > 1 or groups == 1
-    reduction = (channels, *taps) if has_channels else tuple(taps)
+    outer = (channels // block,) if channels > 1 or groups == 1 else ()
+    inner = (block,) if block > 1 else ()
+    reduction = (*outer, rows, columns, *inner)
 
     def product(body: Body, axes: Axes, along: Axes) -> Scalar:
-        n, feature, *window = axes
-        within = along[0] if has_channels else AffineExpr.constant(0)
+        result = whole_axes(result_layout, axes)
+        feature = result["C"]
+        within = AffineExpr.constant(0)
+        if outer:
+            within = along[0] * block if inner else along[0]
+        if inner:
+            within = within + along[-1]
+        tap = along[len(outer) : len(outer) + 2]
         channel = within
         if groups > 1:
             channel = floordiv(feature, features) * channels + within
-        taps = along[-2:]
-        pixel = body.read(image, (n, channel, *windows.at(window, taps)))
-        weight = body.read(
-            op.weight, blocked(feature, (within, *taps), weight_shape, 4)
+        y, x = windows.at((result["H"], result["W"]), tap)
+        extents = (*shape, *reduction)
+        pixel = indices_in(
+            data_layout, {"N": result["N"], "C": channel, "H": y, "W": x}, extents
         )
-        return pixel.cast(wide) * weight.cast(wide)
+        filter = indices_in(
+            kernel_layout,
+            {"O": feature, "I": within, "H": tap[0], "W": tap[1]},
+            extents,
+        )
+        return body.read(image, pixel).cast(wide) * body.read(op.weight, filter).cast(
+            wide
+        )
 
     return [b.cast(b.reduce(shape, reduction, wide, product, SUM), element)]
 
 
 def _dense(op: relay.DenseOp, b: TeBuilder) -> list[SSAValue]:
-    weight_shape = shape_of(op.weight)
     element = element_of(op.data)
     wide = widened(element)
-    total = b.reduce(
-        shape_of(op.result),
-        shape_of(op.data)[1:],
-        wide,
-        lambda body, axes, along: (
-            body.read(op.data, (axes[0], along[0])).cast(wide)
-            * body.read(op.weight, blocked(axes[1], along, weight_shape, 2)).cast(wide)
-        ),
-        SUM,
-    )
+
+    def product(body: Body, axes: Axes, along: Axes) -> Scalar:
+        weight = indices_in(op.layout, {"O": axes[1], "I": along[0]})
+        return body.read(op.data, (axes[0], along[0])).cast(wide) * body.read(
+            op.weight, weight
+        ).cast(wide)
+
+    total = b.reduce(shape_of(op.result), shape_of(op.data)[1:], wide, product, SUM)
     return [b.cast(total, element)]
 
 

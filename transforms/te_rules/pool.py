@@ -37,7 +37,7 @@ def _pool(
         ints(op.kernel),
         element,
         lambda body, axes, taps: body.read(
-            image, (*axes[:2], *windows.at(axes[2:], taps))
+            image, (*axes[:2], *windows.at(axes[2:4], taps), *axes[4:])
         ).cast(element),
         monoid,
         label,
@@ -69,7 +69,7 @@ def _divisor(op: relay.AvgPool2dOp) -> Callable[[Body, Axes], Scalar | Number]:
     windows = Windows.of(op, ints(op.kernel))
     wide = widened(element_of(op.data))
     spans: list[tuple[int, int]] = []
-    for axis, extent in enumerate(shape_of(op.data)[2:]):
+    for axis, extent in enumerate(shape_of(op.data)[2:4]):
         before, after = windows.padding[axis], windows.padding[axis + 2]
         if bool(op.count_include_pad):
             spans.append((0, before + extent + after))

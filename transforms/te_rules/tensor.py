@@ -1,6 +1,6 @@
 """Rules of ops that move elements: the index expressions are all there is to them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -18,7 +18,8 @@ from partita.transforms.te_rules.body import (
     broadcast_indices,
 )
 from partita.transforms.te_rules.builder import Rule, Rules, TeBuilder
-from partita.transforms.te_rules.index import floordiv, modulo, reshaped
+from partita.transforms.te_rules.index import modulo, reshaped
+from partita.transforms.te_rules.layouts import indices_in, whole_axes
 from partita.transforms.te_rules.windows import pad
 
 
@@ -91,32 +92,7 @@ def _layout_transform(
     op: relay.LayoutTransformOp, axes: Axes, data: Shape
 ) -> Sequence[AffineExpr]:
     source, target = Layout.parse(op.source.data), Layout.parse(op.target.data)
-    whole: dict[str, AffineExpr] = {}
-    for name, (index, inner) in zip(
-        (name for name, _ in target.axes),
-        zip(axes, _inner_extents(target), strict=True),
-        strict=True,
-    ):
-        part = index * inner
-        whole[name] = whole[name] + part if name in whole else part
-    return tuple(
-        modulo(floordiv(whole[name], inner), block)
-        if block
-        else floordiv(whole[name], inner)
-        for (name, block), inner in zip(
-            source.axes, _inner_extents(source), strict=True
-        )
-    )
-
-
-def _inner_extents(layout: Layout) -> Iterator[int]:
-    """Yield, for each dimension of a layout, how many elements of its axis one step of it spans."""
-    for at, (name, block) in enumerate(layout.axes):
-        inner = 1
-        for other, size in layout.axes[at + 1 :] if block else layout.axes:
-            if other == name and size:
-                inner *= size
-        yield inner
+    return indices_in(source, whole_axes(target, axes))
 
 
 def _concatenate(op: relay.ConcatenateOp, b: TeBuilder) -> list[SSAValue]:

@@ -39,7 +39,7 @@ class Windows:
     ) -> "Windows":
         """Return the windows of an op, with this many elements."""
         return Windows(
-            shape_of(op.result)[2:],
+            shape_of(op.result)[2:4],
             taps,
             ints(op.strides),
             ints(op.dilation),
@@ -52,12 +52,16 @@ class Windows:
         return between + (self.taps[axis] - 1) * self.dilation[axis] + 1
 
     def image(self, b: TeBuilder, data: SSAValue, value: Number) -> SSAValue:
-        """Return an image in which all windows lie inside: data itself if they do, else a padded one."""
+        """Return an image in which all windows lie inside: data itself if they do, else a padded one.
+
+        Rows and columns are the third and fourth dimension in every layout.
+        """
         shape, before = shape_of(data), tuple(self.padding[:2])
         needed = self.reach(0), self.reach(1)
         if before == (0, 0) and needed[0] <= shape[2] and needed[1] <= shape[3]:
             return data
-        return pad(b, data, (0, 0, *before), (*shape[:2], *needed), value)
+        around = (0, 0, *before, *(0 for _ in shape[4:]))
+        return pad(b, data, around, (*shape[:2], *needed, *shape[4:]), value)
 
     def at(self, axes: Axes, taps: Axes) -> tuple[AffineExpr, ...]:
         """Return the position of a tap of a window on that image."""

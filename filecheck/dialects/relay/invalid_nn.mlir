@@ -25,7 +25,7 @@ func.func @blocked_rank(%x : tensor<1x3x8x8xf32>, %w : tensor<4x3x3x3xf32>) {
 // -----
 
 func.func @layout(%x : tensor<1x3x8x8xf32>, %w : tensor<4x3x3x3xf32>) {
-  // CHECK: expected kernel_layout OIHW or OIHW<n>o, got HWIO
+  // CHECK: expected kernel_layout OIHW, OIHW<n>o or OIHW<n>i<n>o, got HWIO
   %y = relay.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, groups = 1 : i64, kernel_layout = "HWIO"} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
   func.return
 }
@@ -139,5 +139,45 @@ func.func @pool_rank(%x : tensor<3x8x8xf32>) {
 func.func @pool_kernel(%x : tensor<1x3x8x8xf32>) {
   // CHECK: expected kernel of 2 positive values, got 2
   %y = relay.max_pool2d %x {kernel = array<i64: 2>, strides = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, ceil_mode = false} : tensor<1x3x8x8xf32> -> tensor<1x3x7x7xf32>
+  func.return
+}
+
+// -----
+
+func.func @conv_data_layout(%x : tensor<1x3x8x8xf32>, %w : tensor<4x3x3x3xf32>) {
+  // CHECK: expected data_layout NCHW or NCHW<n>c, got NHWC
+  %y = relay.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, groups = 1 : i64, data_layout = "NHWC"} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+  func.return
+}
+
+// -----
+
+func.func @conv_data_rank(%x : tensor<1x4x8x8xf32>, %w : tensor<4x4x3x3xf32>) {
+  // CHECK: expected data of rank 5, got 4
+  %y = relay.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, groups = 1 : i64, data_layout = "NCHW4c"} : (tensor<1x4x8x8xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32>
+  func.return
+}
+
+// -----
+
+func.func @conv_kernel_block(%x : tensor<1x1x8x8x4xf32>, %w : tensor<1x1x3x3x2x4xf32>) {
+  // CHECK: expected weight with dimension 4 4, got 2
+  %y = relay.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, groups = 1 : i64, data_layout = "NCHW4c", kernel_layout = "OIHW4i4o"} : (tensor<1x1x8x8x4xf32>, tensor<1x1x3x3x2x4xf32>) -> tensor<1x4x6x6xf32>
+  func.return
+}
+
+// -----
+
+func.func @conv_result_layout(%x : tensor<1x3x8x8xf32>, %w : tensor<6x3x3x3xf32>) {
+  // CHECK: result: expected extent divisible by block 4 along axis C, got 6
+  %y = relay.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, groups = 1 : i64, result_layout = "NCHW4c"} : (tensor<1x3x8x8xf32>, tensor<6x3x3x3xf32>) -> tensor<1x6x6x6xf32>
+  func.return
+}
+
+// -----
+
+func.func @pool_layout(%x : tensor<1x1x8x8x4xf32>) {
+  // CHECK: expected data of rank 4, got 5
+  %y = relay.max_pool2d %x {kernel = array<i64: 2, 2>, strides = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, ceil_mode = false} : tensor<1x1x8x8x4xf32> -> tensor<1x1x7x7x4xf32>
   func.return
 }

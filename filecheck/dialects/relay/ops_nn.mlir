@@ -31,6 +31,13 @@ func.func @blocked(%x : tensor<1x4x8x8xf32>, %w : tensor<2x4x3x3x16xf32>, %r : t
   func.return
 }
 
+// Images may have channels in blocks, as the last axis; filters then have blocks of both kinds of channels.
+func.func @blocked_images(%x : tensor<1x2x8x8x4xf32>, %w : tensor<3x2x3x3x4x8xf32>) {
+  // CHECK:      %y = relay.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, dilation = array<i64: 1, 1>, groups = 1 : i64, data_layout = "NCHW4c", kernel_layout = "OIHW4i8o", result_layout = "NCHW8c"} : (tensor<1x2x8x8x4xf32>, tensor<3x2x3x3x4x8xf32>) -> tensor<1x3x8x8x8xf32>
+  %y = relay.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, dilation = array<i64: 1, 1>, groups = 1 : i64, data_layout = "NCHW4c", kernel_layout = "OIHW4i8o", result_layout = "NCHW8c"} : (tensor<1x2x8x8x4xf32>, tensor<3x2x3x3x4x8xf32>) -> tensor<1x3x8x8x8xf32>
+  func.return
+}
+
 // A vector on the left is a row, one on the right a column.
 func.func @vectors(%a : tensor<3xf32>, %b : tensor<5x3x4xf32>, %c : tensor<4xf32>) {
   // CHECK:      %x = relay.matmul %a, %b : (tensor<3xf32>, tensor<5x3x4xf32>) -> tensor<5x4xf32>

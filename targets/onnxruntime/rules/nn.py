@@ -18,8 +18,10 @@ from partita.dialects.relay import (
     DenseOp,
     MatmulOp,
     MaxPool2dOp,
+    RelayOp,
 )
 from partita.dialects.relay.base import ints
+from partita.dialects.relay.layout import Layout
 from partita.shapes import Shape
 from partita.targets.onnxruntime.graph import Graph, Value
 from partita.targets.onnxruntime.kernels import has_kernel
@@ -93,9 +95,20 @@ def _integer(
 
 
 def _conv2d(graph: Graph, op: Conv2dOp, data: Value, weight: Value) -> Value:
-    if op.kernel_layout is not None:
-        weight = relaid(graph, weight, op.kernel_layout.data, "OIHW")
-    _, shape = type_of(op.result)
+    data_layout, kernel_layout, result_layout = (each.text for each in op.layouts)
+    data = relaid(graph, data, data_layout, "NCHW")
+    weight = relaid(graph, weight, kernel_layout, "OIHW")
+    result = _plain_conv2d(graph, op, data, weight)
+    return relaid(graph, result, "NCHW", result_layout)
+
+
+def _plain_shape(layout: Layout, op: RelayOp) -> Shape:
+    """Return the shape of an op's only result, which is in a layout, as `(n, c, y, x)`."""
+    return Layout.parse("NCHW").shape(layout.extents(type_of(op.results[0])[1]))
+
+
+def _plain_conv2d(graph: Graph, op: Conv2dOp, data: Value, weight: Value) -> Value:
+    shape = _plain_shape(op.layouts[2], op)
     padding = ints(op.padding)
     if min(padding) < 0:
         data, padding = _image(graph, data, padding), (0, 0, 0, 0)
@@ -109,14 +122,19 @@ def _conv2d(graph: Graph, op: Conv2dOp, data: Value, weight: Value) -> Value:
     if has_kernel("Conv", data.dtype):
         return graph.node("Conv", data, weight, shape=shape, **attributes)
     narrow = _integer(graph, "ConvInteger", data, weight, shape, **attributes)
-    return narrow or _conv2d_by_taps(graph, op, data, weight, padding)
+    return narrow or _conv2d_by_taps(graph, op, data, weight, padding, shape)
 
 
 def _conv2d_by_taps(
-    graph: Graph, op: Conv2dOp, data: Value, weight: Value, padding: Sequence[int]
+    graph: Graph,
+    op: Conv2dOp,
+    data: Value,
+    weight: Value,
+    padding: Sequence[int],
+    shape: Shape,
 ) -> Value:
     """Add up one matrix product for each tap, `(n, g, k, c) @ (n, g, c, y * x)`."""
-    _, (count, features, *spatial) = type_of(op.result)
+    count, features, *spatial = shape
     groups = op.groups.value.data
     _, channels, *kernel = weight.shape
     image = _image(graph, data, padding)
@@ -166,7 +184,14 @@ def _product(graph: Graph, lhs: Value, rhs: Value, shape: Shape) -> Value:
 
 
 def _max_pool2d(graph: Graph, op: MaxPool2dOp, data: Value) -> Value:
-    _, shape = type_of(op.result)
+    layout, shape = op.data_layout.text, _plain_shape(op.data_layout, op)
+    result = _plain_max_pool2d(graph, op, relaid(graph, data, layout, "NCHW"), shape)
+    return relaid(graph, result, "NCHW", layout)
+
+
+def _plain_max_pool2d(
+    graph: Graph, op: MaxPool2dOp, data: Value, shape: Shape
+) -> Value:
     if has_kernel("MaxPool", data.dtype) and not _hangs(op, shape):
         return graph.node(
             "MaxPool",
@@ -227,7 +252,14 @@ def _surround(
 
 
 def _avg_pool2d(graph: Graph, op: AvgPool2dOp, data: Value) -> Value:
-    _, shape = type_of(op.result)
+    layout, shape = op.data_layout.text, _plain_shape(op.data_layout, op)
+    result = _plain_avg_pool2d(graph, op, relaid(graph, data, layout, "NCHW"), shape)
+    return relaid(graph, result, "NCHW", layout)
+
+
+def _plain_avg_pool2d(
+    graph: Graph, op: AvgPool2dOp, data: Value, shape: Shape
+) -> Value:
     if has_kernel("AveragePool", data.dtype) and not _hangs(op, shape):
         return graph.node(
             "AveragePool",

@@ -83,6 +83,8 @@ def _tile(graph: Graph, op: TileOp, data: Value) -> Value:
 
 def relaid(graph: Graph, data: Value, source: str, target: str) -> Value:
     """Move data from one layout to another: merge the blocks of the one, then split into those of the other."""
+    if source == target:
+        return data
     old, new = Layout.parse(source), Layout.parse(target)
     extents = old.extents(data.shape)
     names = old.names
