@@ -12,6 +12,7 @@ import onnx.parser
 import pytest
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 
 import partita
@@ -204,6 +205,68 @@ def test_text_that_is_no_schedule_is_told(
     db.add(replace(record(), schedule=text))
     attached, _ = run(MLP, told=(reason, *MISSING), db=db.path)
     assert attached == {}
+
+
+SPACE = """
+sched.sequence @space for @any {
+  %bias = sched.block "map_1"
+  sched.compute_inline %bias
+  %product = sched.block "reduce_0"
+  %i, %j, %k = sched.loops %product -> 3
+  %o, %n = sched.sample_perfect_tile %j innermost 64 -> 2
+  %jo, %ji = sched.split %j [%o, %n]
+  sched.reorder %i, %jo, %k, %ji
+  sched.vectorize %ji
+}
+"""
+
+
+def test_a_point_of_a_space_is_a_schedule_and_a_space_is_none(
+    db: ScheduleDatabase,
+) -> None:
+    db.add(record(SPACE))
+    told = ("sched.sample_perfect_tile", *MISSING)
+    assert run(MLP, told=told, db=db.path)[0] == {}
+    db.add(record(SPACE.replace("-> 2\n", "-> 2 decision [2, 32]\n"), 1e-6))
+    attached, result = run(MLP, told=MISSING, db=db.path)
+    assert ["decision [2, 32]" in each for each in attached.values()] == [True]
+    np.testing.assert_allclose(result, run(MLP)[1], rtol=1e-5, atol=1e-5)
+
+
+LAYERS = """
+func.func @main(%x : tensor<4x64xf32>, %w : tensor<64x64xf32>) -> tensor<4x64xf32> attributes {partita.entry} {
+  %s = relay.constant dense<5.000000e-01> : tensor<f32>
+  %t = relay.constant dense<-3.000000e+00> : tensor<f32>
+  %0 = relay.matmul %x, %w : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+  %1 = relay.multiply %0, %s : (tensor<4x64xf32>, tensor<f32>) -> tensor<4x64xf32>
+  %2 = relay.round %1 : tensor<4x64xf32>
+  %3 = relay.matmul %2, %w : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+  %4 = relay.multiply %3, %t : (tensor<4x64xf32>, tensor<f32>) -> tensor<4x64xf32>
+  %5 = relay.round %4 : tensor<4x64xf32>
+  func.return %5 : tensor<4x64xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_layers_that_differ_in_constants_share_a_schedule(
+    db: ScheduleDatabase, swapped: bool
+) -> None:
+    """They are two kernels of one task: what is stored for one is for both, met in whatever order."""
+    text = LAYERS
+    if swapped:
+        text = (
+            text.replace("%s = ", "%u = ")
+            .replace("%t = ", "%s = ")
+            .replace("%u = ", "%t = ")
+        )
+    (task,) = partita.extract_tasks(Parser(context(), LAYERS).parse_module())
+    db.add(replace(record(), task=task.key))
+    sequences = Sequences()
+    module = Parser(context(), text).parse_module()
+    partita.compile(module, [NO_CACHE], db=db.path, observers=[sequences])
+    assert len(sequences.found) == 2
+    assert all("[?, 32]" in each for each in sequences.found.values())
 
 
 def test_schedules_of_other_machines_are_not_used(db: ScheduleDatabase) -> None:

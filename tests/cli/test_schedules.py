@@ -13,6 +13,9 @@ from partita.tools.arrays import write_npz
 
 SMALL = ["m.onnxtxt", "--shape", "N=3"]
 
+PROGRESS = re.compile(r"\d+ s: .*")
+"""What a command tells that takes long, as any may on a busy machine."""
+
 KEY = re.compile(r"[0-9a-f]{32}")
 
 SCHEDULE = """\
@@ -35,7 +38,8 @@ def key(run: Run) -> str:
 
 def succeed(run: Run, *arguments: str | Path) -> str:
     code, out, err = run(*arguments)
-    assert (code, err) == (0, ""), err
+    lines = [each for each in err.splitlines() if not PROGRESS.fullmatch(each)]
+    assert (code, lines) == (0, [])
     return out
 
 
@@ -113,10 +117,12 @@ def test_a_schedule_makes_its_way(run: Run, key: str) -> None:
 
     code, out, err = run("compile", *SMALL, "-o", "m.partita", "--db", "c.db")
     assert code == 0
-    assert re.fullmatch(
-        r"partita: warning: no tuned schedule found for task negative_\w+ \([0-9a-f]{32}\)\n",
+    assert re.search(
+        r"^partita: warning: no tuned schedule found for task negative_\w+ \([0-9a-f]{32}\)$",
         err,
+        re.MULTILINE,
     )
+    assert err.count("warning") == 1
     assert out.startswith("m.partita: 2 kernels,")
     write_npz(Path("in.npz"), arrays())
     assert "y       float32  3x4      0  0.545455    2\n" in succeed(
@@ -148,7 +154,7 @@ def test_what_does_not_apply_is_told(run: Run, key: str) -> None:
     Path("s.mlir").write_text(SCHEDULE.replace("map_0", "map_1"))
     succeed(run, "db", "add", "a.db", "s.mlir", "--task", key)
     code, _, err = run("compile", *SMALL, "-o", "m.partita", "--db", "a.db")
-    told, _ = err.splitlines()
+    told, _ = (each for each in err.splitlines() if not PROGRESS.fullmatch(each))
     assert code == 0
     assert told.startswith("partita: warning: the tuned schedule of task add_relu_")
     assert "does not apply, and rules take its place: sched.compute_inline" in told
