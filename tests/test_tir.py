@@ -222,3 +222,22 @@ func.func @f(%x : memref<4x4xf32>, %y : memref<4x4xf32>) {{
 }}
 """
         )
+
+
+@pytest.mark.parametrize(
+    ("types", "message"),
+    [
+        ("memref<4xi8>, memref<4xi8>", "expected 1 types, got 2"),
+        ("i8", "expected a memref type, got i8"),
+    ],
+)
+def test_tiles_that_are_no_buffers(types: str, message: str) -> None:
+    with pytest.raises(ParseError, match=message):
+        run(
+            f"""
+func.func @f(%x : memref<4xi8>) {{
+  tir.call "b" @f(%x[0][4]) : {types}
+  func.return
+}}
+"""
+        )
