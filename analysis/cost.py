@@ -25,8 +25,8 @@ def nbytes(value: SSAValue) -> int:
 def _macs(op: Operation) -> int:
     match op:
         case Conv2dOp():
-            # In every layout, output features come first, then what each result sums over.
-            return _size(op.result) * prod(shape_of(op.weight)[1:4])
+            kernel = op.layouts[1].extents(shape_of(op.weight))
+            return _size(op.result) * kernel["I"] * kernel["H"] * kernel["W"]
         case DenseOp():
             return _size(op.result) * shape_of(op.data)[1]
         case MatmulOp():

@@ -28,6 +28,16 @@ def value(*shape: int, element: Attribute = f32) -> SSAValue:
         ((1, 8, 8, 8), (8, 1, 3, 3), {"groups": 8}, 8 * 36 * 9),
         ((1, 4, 8, 8), (8, 2, 1, 1), {"groups": 2}, 8 * 64 * 2),
         ((1, 3, 8, 8), (2, 3, 3, 3, 4), {"kernel_layout": "OIHW4o"}, 8 * 36 * 27),
+        (
+            (1, 2, 8, 8, 4),
+            (2, 2, 3, 3, 4, 4),
+            {
+                "data_layout": "NCHW4c",
+                "kernel_layout": "OIHW4i4o",
+                "result_layout": "NCHW4c",
+            },
+            8 * 36 * 72,
+        ),
         ((0, 3, 8, 8), (8, 3, 3, 3), {}, 0),
     ],
 )

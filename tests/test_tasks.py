@@ -370,6 +370,14 @@ def test_tasks_are_what_is_compiled_of_networks(name: str) -> None:
     assert_tasks_are_what_is_compiled(model)
 
 
+@pytest.mark.parametrize("name", ["squeezenet", "shufflenet"])
+def test_multiplications_are_those_of_the_graph(name: str) -> None:
+    """Whatever layouts and fusion make of it."""
+    module = partita.load_onnx(light(name))
+    told = sum(each.weight * each.macs for each in partita.extract_tasks(module))
+    assert told == sum(each.macs for each in partita.explain(module).ops)
+
+
 def test_graphs_are_lowered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cache that its owner keeps gives equal graphs what they compute, each with its own origins."""
     from partita.transforms import lower_relay_to_te
