@@ -185,6 +185,20 @@ KERNELS = {
           tir.store %0, %y[%a] : memref<64xf32>
         }
       }""",
+    # Reads that are asked for some iterations ahead, behind the end of the buffer too.
+    "fetched": """
+      tir.for %i = 0 to 8 {
+        tir.for %j = 0 to 8 vectorized {
+          tir.block "b" spatial (%a in 8, %b in 8) at [%i, %j] {
+            %0 = tir.load %x[%a * 8 + %b] : memref<64xf32>
+            %1 = tir.load %x[%a * 9] : memref<64xf32>
+            %2 = tir.load %x[%b * 8 + %a] : memref<64xf32>
+            %3 = arith.addf %0, %1 : f32
+            %4 = arith.subf %3, %2 : f32
+            tir.store %4, %y[%a * 8 + %b] : memref<64xf32>
+          }
+        }
+      } attributes {prefetch = 4 : i64}""",
     "copy": '"memref.copy"(%x, %y) : (memref<64xf32>, memref<64xf32>) -> ()',
 }
 
@@ -251,6 +265,13 @@ REFUSED = {
           tir.store %0, %y[%a] : memref<64xf32>
         }
       }""",
+    "expected prefetch of at least 1, got 0 : i64": """
+      tir.for %i = 0 to 64 {
+        tir.block "b" spatial (%a in 64) at [%i] {
+          %0 = tir.load %x[%a] : memref<64xf32>
+          tir.store %0, %y[%a] : memref<64xf32>
+        }
+      } attributes {prefetch = 0 : i64}""",
     r"from conv_1\): no host code can be made for arith.addui_extended": """
       tir.for %i = 0 to 64 {
         tir.block "b" spatial (%a in 64) at [%i] {

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from math import prod
 from re import fullmatch
 
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import IndexType, IntAttr, IntegerAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -209,10 +209,20 @@ class _Kernel:
                 self.indices.scope(),
                 self.emitter.loop(begin, end, "i", self.hint(op)) as index,
             ):
-                self.indices.expressions[op.variable] = self.indices.dimension(
-                    Dimension(index, (lower, upper - 1))
-                )
-                self.body(op.body.block)
+                variable = self.indices.dimension(Dimension(index, (lower, upper - 1)))
+                self.indices.expressions[op.variable] = variable
+                with self.memory.fetching(variable, self.prefetch(op)):
+                    self.body(op.body.block)
+
+    def prefetch(self, op: tir.ForOp) -> int:
+        """Return how many iterations ahead a loop is asked to fetch what it reads, 0 if it is not."""
+        match op.attributes.get("prefetch"):
+            case None:
+                return 0
+            case IntegerAttr(value=IntAttr(data=distance)) if distance > 0:
+                return distance
+            case other:
+                raise self.fail(op, f"expected prefetch of at least 1, got {other}")
 
     def unrolled(self, op: tir.ForOp) -> None:
         """Run a loop's iterations one after the other, without a loop."""

@@ -1,10 +1,13 @@
 """Loads and stores of host code: scalars, contiguous vectors, and the rest lane by lane."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineExpr
 
 from partita.dialects import tir
 from partita.shapes import Shape
@@ -73,6 +76,35 @@ class Memory:
     def __init__(self, emitter: Emitter, indices: Indices):
         self.emitter = emitter
         self.indices = indices
+        self._ahead: tuple[AffineExpr, int] | None = None
+
+    @contextmanager
+    def fetching(self, variable: AffineExpr, distance: int) -> Generator[None]:
+        """Let reads inside fetch what they will read when a loop's variable is larger by a distance above 0."""
+        before = self._ahead
+        if distance:
+            self._ahead = variable, distance
+        yield
+        self._ahead = before
+
+    def _fetch(self, buffer: Buffer, address: Address) -> None:
+        """Ask for the cache line that a read will need some iterations later; it may lie outside the buffer."""
+        if self._ahead is None or address.stride is None:
+            return
+        variable, distance = self._ahead
+        dims = [AffineExpr.dimension(i) for i in range(len(self.indices.dimensions))]
+        later = [dim + distance if dim == variable else dim for dim in dims]
+        varying = address.varying.replace_dims_and_symbols(later, ())
+        if varying == address.varying.replace_dims_and_symbols(dims, ()):
+            return
+        there = Address(varying, address.offset, address.stride)
+        pointer = self._pointer(buffer, there, inside=False)
+        self.emitter.declarations.setdefault(
+            "llvm.prefetch.p0", "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
+        )
+        self.emitter.line(
+            f"call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 3, i32 1)"
+        )
 
     def load(
         self,
@@ -86,6 +118,7 @@ class Memory:
         `mask` says which lanes run. With `otherwise`, indices outside the buffer give it.
         """
         address = self._address(buffer, access)
+        self._fetch(buffer, address)
         inside = None if otherwise is None else self._inside(access, buffer.shape)
         if inside is None:
             return self._load_inside(buffer, address, mask)
