@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
@@ -29,10 +29,17 @@ class IRPrinter(Observer):
 
     generic: bool = False
 
+    part: str = ""
+    """The part of a module that is printed; all of it if empty."""
+
+    def inside(self, each: ModulePass, part: str) -> Observer:
+        return replace(self, part=part)
+
     def after(self, each: ModulePass, module: ModuleOp, seconds: float) -> None:
         if self.passes is not None and each.name not in self.passes:
             return
-        self.stream.write(f"// IR after {each.name}\n")
+        of = f", {self.part}" if self.part else ""
+        self.stream.write(f"// IR after {each.name}{of}\n")
         Printer(self.stream, print_generic_format=self.generic).print_op(module)
         self.stream.write("\n\n")
         self.stream.flush()
@@ -40,6 +47,8 @@ class IRPrinter(Observer):
 
 class IRWriter(Observer):
     """Write the module to a folder: before the first pass, and after each, in files numbered as they run.
+
+    After passes that another runs on a part of the module, only that part is written, under the name of both.
 
     The weights that any of them refers to are written beside them, in one file, when the context ends.
     """
@@ -65,17 +74,32 @@ class IRWriter(Observer):
 
     def before(self, each: ModulePass, module: ModuleOp) -> None:
         if not self._written:
-            self._write("import", module)
+            self.write("import", module)
 
     def after(self, each: ModulePass, module: ModuleOp, seconds: float) -> None:
-        self._write(each.name, module)
+        self.write(each.name, module)
 
-    def _write(self, name: str, module: ModuleOp) -> None:
+    def inside(self, each: ModulePass, part: str) -> Observer:
+        return _PartWriter(self, each.name)
+
+    def write(self, name: str, module: ModuleOp) -> None:
+        """Write a module to the next file."""
         path = self._folder / f"{self._written:02}-{name}.mlir"
         path.write_text(str(module) + "\n", encoding="utf-8")
         self._written += 1
         for each in weights_of(module):
             self._weights.setdefault(each.digest, each)
+
+
+@dataclass(frozen=True)
+class _PartWriter(Observer):
+    """Write what passes leave that another runs."""
+
+    writer: IRWriter
+    outer: str
+
+    def after(self, each: ModulePass, module: ModuleOp, seconds: float) -> None:
+        self.writer.write(f"{self.outer}-{each.name}", module)
 
 
 @dataclass

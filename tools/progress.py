@@ -40,6 +40,9 @@ class ProgressDisplay(Observer):
     def before(self, each: ModulePass, module: ModuleOp) -> None:
         self._what, self._done, self._of = each.name, 0, None
 
+    def inside(self, each: ModulePass, part: str) -> Observer:
+        return self
+
     def tell(self, what: str, done: int, of: int) -> None:
         """Note what is being done, how much of it is done, and how much there is."""
         self._what, self._done, self._of = what, done, of

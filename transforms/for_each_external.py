@@ -11,17 +11,20 @@ from xdsl.universe import Universe
 from partita.analysis.diagnostics import fail
 from partita.dialects.byoc import ByocModuleOp, external_modules
 from partita.transforms.pipeline import (
+    Observer,
     Pipeline,
+    RunsPasses,
     TargetAware,
     parse_passes,
 )
 
 
 @dataclass(frozen=True)
-class ForEachExternalPass(TargetAware, ModulePass):
+class ForEachExternalPass(TargetAware, RunsPasses, ModulePass):
     """Run a pipeline on a target's external functions, which are all that its passes see.
 
-    Binaries, and functions kept as they were, stay aside. Functions that the passes add stay
+    Binaries, and functions kept as they were, stay aside. Who watches the pipeline that this
+    pass is in, sees the functions after each pass, too. Functions that the passes add stay
     in the target's module. A target without external functions is left alone.
 
     Before:
@@ -69,17 +72,27 @@ class ForEachExternalPass(TargetAware, ModulePass):
     passes: tuple[ModulePass, ...] | None = field(default=None, repr=False)
     """What the pipeline means, if it is not to be read."""
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        passes = self.passes
-        if passes is None:
-            passes = parse_passes(self.pipeline, Universe.get_multiverse().all_passes)
-        external = external_modules(op).get(self.target)
-        if external is not None:
-            self._run(ctx, external, passes)
+    @property
+    def part(self) -> str:
+        return f"external functions of {self.target}"
 
-    def _run(
-        self, ctx: Context, external: ByocModuleOp, passes: tuple[ModulePass, ...]
+    def nested(self) -> tuple[ModulePass, ...]:
+        if self.passes is not None:
+            return self.passes
+        return parse_passes(self.pipeline, Universe.get_multiverse().all_passes)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        self.run(ctx, op, ())
+
+    def run(
+        self, ctx: Context, module: ModuleOp, observers: tuple[Observer, ...]
     ) -> None:
+        pipeline = Pipeline(self.nested(), observers)
+        external = external_modules(module).get(self.target)
+        if external is not None:
+            self._run(ctx, external, pipeline)
+
+    def _run(self, ctx: Context, external: ByocModuleOp, pipeline: Pipeline) -> None:
         home = external.body.block
         functions = [each for each in home.ops if isinstance(each, FuncOp)]
         if not functions:
@@ -88,7 +101,7 @@ class ForEachExternalPass(TargetAware, ModulePass):
             each.detach()
         room = ModuleOp(functions)
         try:
-            Pipeline(passes).apply(ctx, room)
+            pipeline.apply(ctx, room)
         finally:
             left = list(room.body.block.ops)
             for each in left:

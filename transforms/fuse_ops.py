@@ -15,6 +15,7 @@ from xdsl.utils.symbol_table import get_name_if_symbol
 from partita.analysis.diagnostics import fail
 from partita.analysis.fusion import FusionGroup, FusionLimits, fusion_groups, is_splat
 from partita.analysis.structural_hash import DIGITS, Dataflow, Key, dataflow
+from partita.dialects.byoc import HOST_CODE
 from partita.dialects.partita import KERNEL, inherit_origins
 
 STEM_LENGTH = 40
@@ -100,7 +101,20 @@ class FuseOpsPass(ModulePass):
         functions = [each.function(names[key]) for key, each in distinct.items()]
         for block, kernels in graphs:
             _call(block, kernels, names)
-        op.body.block.add_ops(functions)
+        _insert(op, functions)
+
+
+def _insert(module: ModuleOp, kernels: Sequence[FuncOp]) -> None:
+    """Add kernels at the end, but before the host's code for external functions, of which there may be thousands.
+
+    xDSL's verifier of calls looks from the front.
+    """
+    block = module.body.block
+    for each in block.ops:
+        if HOST_CODE in each.attributes:
+            block.insert_ops_before(kernels, each)
+            return
+    block.add_ops(kernels)
 
 
 def kernel_names(

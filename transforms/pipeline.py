@@ -4,6 +4,7 @@ Not a pass itself: what `partita-opt`, the driver and passes that run other pass
 in place of xDSL's `PassPipeline`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,6 +50,29 @@ class Observer:
     def after(self, each: ModulePass, module: ModuleOp, seconds: float) -> None:
         """See the whole module after a pass, and how long the pass itself took."""
 
+    def inside(self, each: ModulePass, part: str) -> "Observer | None":
+        """Return who watches the passes that a pass runs on a part of the module, called `part`; by default nobody."""
+        return None
+
+
+class RunsPasses(ABC):
+    """Mark of a pass that runs others on a part of the module; a base beside `ModulePass`."""
+
+    @property
+    @abstractmethod
+    def part(self) -> str:
+        """What people call the part."""
+
+    @abstractmethod
+    def nested(self) -> tuple[ModulePass, ...]:
+        """Return the passes that it runs."""
+
+    @abstractmethod
+    def run(
+        self, ctx: Context, module: ModuleOp, observers: "tuple[Observer, ...]"
+    ) -> None:
+        """Do what `apply` does, watched."""
+
 
 @dataclass(frozen=True)
 class Verifier(Observer):
@@ -61,6 +85,9 @@ class Verifier(Observer):
         if self.passes is None or each.name in self.passes:
             with _blame(f"after {each.name}"):
                 verify(module)
+
+    def inside(self, each: ModulePass, part: str) -> Observer:
+        return self
 
 
 @dataclass(frozen=True)
@@ -86,7 +113,10 @@ class Pipeline:
                 observer.before(each, module)
             start = perf_counter()
             with _blame(f"in {each.name}"):
-                if isinstance(each, TargetAware):
+                if isinstance(each, RunsPasses):
+                    inside = (o.inside(each, each.part) for o in self.observers)
+                    each.run(ctx, module, tuple(o for o in inside if o is not None))
+                elif isinstance(each, TargetAware):
                     each.apply(ctx, module)
                 else:
                     with _isolated(module):

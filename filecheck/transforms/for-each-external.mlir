@@ -1,5 +1,13 @@
 // RUN: partita-opt %s -p 'for-each-external{target=t pipeline="simplify-inference,fuse-ops"}' | filecheck %s
 // RUN: partita-opt %s -p 'for-each-external{target=v pipeline=dce}' | filecheck %s --check-prefix=OTHER
+// RUN: partita-opt %s -p 'for-each-external{target=t pipeline="simplify-inference,dce"}' --print-ir-after=simplify-inference -o %t 2>&1 | filecheck %s --check-prefix=WATCHED
+
+// What is watched inside is the target's functions alone.
+// WATCHED:      // IR after simplify-inference, external functions of t
+// WATCHED-NEXT: builtin.module {
+// WATCHED-NEXT:   func.func @main_0(%x: tensor<4xf32>) -> tensor<4xf32> {
+// WATCHED-NEXT:     relay.exp %x
+// WATCHED-NOT:  IR after
 
 // CHECK:      func.func @main
 // OTHER:      func.func @main

@@ -227,3 +227,18 @@ func.func private @made(%x : tensor<4xf32>) -> tensor<4xf32> attributes {partita
   %0 = relay.relu %x : tensor<4xf32>
   func.return %0 : tensor<4xf32>
 }
+
+// -----
+
+// Kernels stand before the host's code for external functions.
+// CHECK-LABEL: func.func @entry
+// CHECK:       func.func private @exp_[[#%x,]]
+// CHECK:       func.func private @c_main_0_host
+func.func @entry(%x : tensor<4xf32>) -> tensor<4xf32> attributes {partita.entry} {
+  %0 = relay.exp %x : tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+func.func private @c_main_0_host(%x : tensor<4xf32>) -> tensor<4xf32> attributes {byoc.host_code} {
+  %0 = relay.exp %x : tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}

@@ -120,6 +120,20 @@ def test_a_broken_package_is_told_of_where_it_is_asked_for(
     assert run(*arguments, "minus")[0] == 0
 
 
+def test_passes_of_targets_are_dumped(run: Run) -> None:
+    Path("m.onnxtxt").write_text(MODEL)
+    code, _, err = run(*COMPILE, "--target", "c", "--dump-ir", "ir")
+    assert (code, err) == (0, "")
+    names = [each.name.partition("-")[2] for each in sorted(Path("ir").iterdir())]
+    inner = [each for each in names if each.startswith("for-each-external-")]
+    assert "for-each-external-simplify-inference.mlir" in inner
+    end = names.index("for-each-external.mlir")
+    assert names[end - len(inner) : end] == inner
+    text = next(Path("ir").glob("*-for-each-external-dce.mlir")).read_text()
+    assert "byoc.call" not in text
+    assert "relay." in text
+
+
 def test_a_machine_without_the_loader(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
