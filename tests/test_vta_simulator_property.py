@@ -88,7 +88,7 @@ def test_legal_programs(name: str, seed: int) -> None:
 
 
 @pytest.mark.full
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(SEEDS)
 def test_any_hardware(seed: int) -> None:
     random = Random(seed)
@@ -98,7 +98,7 @@ def test_any_hardware(seed: int) -> None:
 
 
 @pytest.mark.full
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(NAMES, SEEDS)
 def test_many_legal_programs(name: str, seed: int) -> None:
     check(random_case(Random(seed), CONFIGS[name], 24))
