@@ -1,7 +1,9 @@
 """From a file to an executable."""
 
 from os import PathLike
+from pathlib import Path
 
+from partita.errors import ArtifactError
 from partita.runtime.artifact import Artifact
 from partita.runtime.executable import Executable
 from partita.runtime.machine import Machine
@@ -15,4 +17,7 @@ def load(
     `threads` and `timed` are as for `Executable`.
     """
     artifact = Artifact.read(path, machine=Machine.host())
-    return Executable(artifact, threads=threads, timed=timed)
+    try:
+        return Executable(artifact, threads=threads, timed=timed)
+    except ArtifactError as error:
+        raise ArtifactError(f"{Path(path)}: {error}") from error

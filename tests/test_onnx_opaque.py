@@ -66,6 +66,11 @@ MODELS: Mapping[str, tuple[int, str]] = {
         "g (float[1,2,6,6] x) => (float[1,2,3,3] y, int64[1,2,3,3] i) "
         "{ y, i = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x) }",
     ),
+    "two results of a batch normalization that is trained": (
+        15,
+        "g (float[2,3,4] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[2,3,4] z, float[3] n) "
+        "{ y, n, u = BatchNormalization <training_mode = 1> (x, s, b, m, v) z = Relu (y) }",
+    ),
     "a shape that the model states": (
         18,
         "g (float[3,2,2] x, int64[1] i) => (float[2,2] y) { axes = Sub (i, i) y = ReduceSum <keepdims = 0> (x, axes) }",

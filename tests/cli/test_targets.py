@@ -143,7 +143,8 @@ def test_a_machine_without_the_loader(
     assert run(*COMPILE[:-2], "--target", "minus", *fallback)[0] == 0
     monkeypatch.setattr("partita.runtime.loaders.ENTRY_POINTS", "none")
     message = "cannot load external @small_0 of target minus: no loader for this target is installed"
-    assert refused(run("run", "m.partita", "--random-inputs", "0")) == message
+    refusal = refused(run("run", "m.partita", "--random-inputs", "0"))
+    assert refusal == f"m.partita: {message}"
     code, out, err = run("run", "both.partita", "--random-inputs", "0")
     assert code == 0
     assert "file" in out
