@@ -138,6 +138,7 @@ def main() -> None:
             },
             arguments.rounds,
             arguments.seconds,
+            arguments.threads,
         )
         error = np.abs(ours - theirs).max() / max(float(np.ptp(theirs)), 1e-30)
         table.add_row(

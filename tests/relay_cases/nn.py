@@ -136,6 +136,27 @@ def products() -> Iterator[Case]:
     ):
         name = "-".join("x".join(map(str, shape)) for shape in (lhs, rhs))
         yield case(relay.MatmulOp, name, Input(lhs), Input(rhs))
+    # Tiles of rows and columns, some cut short; panels of columns that are copied, some transposed.
+    for name, lhs, rhs in (
+        ("tiles", (2, 33, 24), (2, 24, 21)),
+        ("row", (1, 40), (40, 77)),
+        ("panels", (49, 280), (280, 37)),
+        ("even-panels", (56, 260), (260, 64)),
+    ):
+        yield case(relay.MatmulOp, name, Input(lhs), Input(rhs))
+    yield case(relay.DenseOp, "panels", Input((19, 40)), Input((37, 40)))
+    yield case(
+        relay.DenseOp,
+        "half-panels",
+        Input((9, 70), "float16"),
+        Input((20, 70), "float16"),
+    )
+    yield case(
+        relay.DenseOp,
+        "integer-panels",
+        Input((9, 35), "int32"),
+        Input((20, 35), "int32"),
+    )
 
 
 def pools() -> Iterator[Case]:
