@@ -9,6 +9,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from partita.dialects.partita import KERNEL
+from partita.transforms.loop_rules.rules import RULES
 from partita.transforms.loop_rules.schedule import schedule
 from partita.transforms.loop_rules.tiles import Registers
 
@@ -68,5 +69,5 @@ class ScheduleCPass(ModulePass):
         for function in tuple(op.body.block.ops):
             if not isinstance(function, FuncOp) or KERNEL not in function.attributes:
                 continue
-            if function.body.blocks and (sequence := schedule(function, TILES)):
+            if function.body.blocks and (sequence := schedule(function, TILES, RULES)):
                 Rewriter.insert_op(sequence, InsertPoint.before(function))

@@ -12,6 +12,7 @@ from partita.analysis.diagnostics import fail
 from partita.dialects.partita import KERNEL
 from partita.dialects.sched import SequenceOp
 from partita.runtime.machine import Machine
+from partita.transforms.loop_rules.rules import RULES
 from partita.transforms.loop_rules.schedule import schedule
 from partita.transforms.loop_rules.tiles import Registers
 
@@ -83,7 +84,7 @@ class ScheduleHostPass(ModulePass):
                 continue
             if not function.body.blocks or function.sym_name.data in scheduled:
                 continue
-            if sequence := schedule(function, registers):
+            if sequence := schedule(function, registers, RULES):
                 Rewriter.insert_op(sequence, InsertPoint.before(function))
 
     def _registers(self, op: ModuleOp) -> Registers:
