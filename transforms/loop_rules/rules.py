@@ -3,6 +3,7 @@
 from partita.transforms.loop_rules.lanes import choose_lanes
 from partita.transforms.loop_rules.maps import schedule_map
 from partita.transforms.loop_rules.nest import Stage, is_temporary
+from partita.transforms.loop_rules.products import find_product, schedule_product
 from partita.transforms.loop_rules.row_groups import find_group, schedule_group
 from partita.transforms.loop_rules.rows import schedule_rows
 from partita.transforms.loop_rules.schedule import Draft, Rule
@@ -43,6 +44,15 @@ def maps(draft: Draft, stage: Stage) -> bool:
     return True
 
 
+def products(draft: Draft, stage: Stage) -> bool:
+    """Multiply matrices in tiles of rows and columns, with panels of far columns copied first."""
+    product = find_product(stage, draft.registers) if stage.reduction else None
+    if product is None:
+        return False
+    schedule_product(draft.steps, stage, _take_epilogue(draft, stage), product)
+    return True
+
+
 def tiles(draft: Draft, stage: Stage) -> bool:
     """Keep a tile of a result in registers while a reduction runs."""
     lanes = choose_lanes(stage, draft.registers) if stage.reduction else None
@@ -61,7 +71,7 @@ def rows(draft: Draft, stage: Stage) -> bool:
     return True
 
 
-RULES: tuple[Rule, ...] = (row_groups, transpositions, maps, tiles, rows)
+RULES: tuple[Rule, ...] = (row_groups, transpositions, maps, products, tiles, rows)
 """For processors with vector registers; each block gets the first that takes it."""
 
 
