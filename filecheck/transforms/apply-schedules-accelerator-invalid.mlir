@@ -543,7 +543,7 @@ sched.sequence @schedule for @dense {
   %l = sched.block "relu"
   %r, %c = sched.loops %l -> 2
   sched.annotate loop %c, "prefetch", 2 : i64
-  // CHECK: sched.reverse_compute_at of block "relu", loop %i of kernel @dense: loop %j around it has prefetch already
+  // CHECK: sched.reverse_compute_at of block "relu", loop %i of kernel @dense: loop %j has prefetch already
   sched.reverse_compute_at %l, %i
 }
 

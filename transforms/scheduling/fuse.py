@@ -14,7 +14,7 @@ from partita.transforms.scheduling.state import (
     chain,
     hint,
     name_of,
-    require_serial,
+    require_plain,
 )
 
 LONGEST_NAME = 12
@@ -24,7 +24,7 @@ def fuse(state: State, loops: Sequence[ForOp]) -> ForOp:
     """Replace loops that are directly nested in each other, outermost first, by one of all their iterations."""
     if not loops:
         raise ScheduleError("expected at least one loop")
-    require_serial(*loops)
+    require_plain(*loops)
     if chain(loops) != tuple(loops):
         raise ScheduleError(
             "expected loops that are directly nested, outermost first, got "

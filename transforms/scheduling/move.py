@@ -20,6 +20,7 @@ from partita.transforms.scheduling.state import (
     ScheduleError,
     hint,
     name_of,
+    require_no_notes,
 )
 
 ALL = Sum(0)
@@ -47,10 +48,7 @@ def check_movable(block: BlockOp, loop: ForOp) -> None:
             raise ScheduleError(
                 f"{name_of(other)} shares the loops of {name_of(block)}"
             )
-    for each in loops_around(block):
-        if each not in around and each.attributes:
-            noted = ", ".join(each.attributes)
-            raise ScheduleError(f"{name_of(each)} around it has {noted} already")
+    require_no_notes(*(each for each in loops_around(block) if each not in around))
     space = Space()
     bindings = space.bindings(block)
     inside = {

@@ -15,7 +15,7 @@ from partita.transforms.scheduling.state import (
     State,
     hint,
     loop_before,
-    require_serial,
+    require_plain,
 )
 
 
@@ -48,7 +48,7 @@ def split(
     Iterations beyond the loop's are guarded; with `peel` loops are cut in the end, so
     that whole tiles are not.
     """
-    require_serial(loop)
+    require_plain(loop)
     extents = complete(factors, loop.extent)
     names = _names(hint(loop.variable, "i"), len(extents))
     lower = loop.lower.value.data

@@ -96,10 +96,21 @@ def name_of(op: Operation) -> str:
 
 
 def require_serial(*loops: ForOp) -> None:
-    """Raise `ScheduleError` if a loop has a kind or a note already, which splitting or fusing would spread or lose."""
+    """Raise `ScheduleError` if a loop has a kind already, which splitting or fusing would spread."""
     for loop in loops:
         if loop.loop_kind is not LoopKind.SERIAL:
             raise ScheduleError(f"{name_of(loop)} is {loop.loop_kind} already")
+
+
+def require_plain(*loops: ForOp) -> None:
+    """Raise `ScheduleError` if a loop has a kind or a note already."""
+    require_serial(*loops)
+    require_no_notes(*loops)
+
+
+def require_no_notes(*loops: ForOp) -> None:
+    """Raise `ScheduleError` if a loop has a note, which would be lost with it."""
+    for loop in loops:
         if loop.attributes:
             noted = ", ".join(loop.attributes)
             raise ScheduleError(f"{name_of(loop)} has {noted} already")
