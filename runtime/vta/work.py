@@ -4,14 +4,21 @@ A GEMM micro-op that reads an input element which a LOAD filled with zeros as pa
 program leaves it out. What micro-ops read is known where the micro-ops are: they are data in DRAM.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.runtime.vta.buffers import Bytes
 from partita.runtime.vta.config import HardwareConfig
-from partita.runtime.vta.isa import Instructions, Memory, Opcode, decode_uops
+from partita.runtime.vta.isa import (
+    FIELD_NAMES,
+    Instructions,
+    Memory,
+    Opcode,
+    columns,
+    decode_uops,
+)
 from partita.runtime.vta.timing import Words, executions, zero_filled
 
 
@@ -72,18 +79,29 @@ def _padding(
     uops = loads & (instructions["memory"] == Memory.UOP)
     gemms = (instructions["opcode"] == Opcode.GEMM) & (instructions["reset"] == 0)
     buffers = _Buffers(config, memory, base)
+    chosen = order[(inputs | uops | gemms)[order]]
     try:
-        for number in order[(inputs | uops | gemms)[order]].tolist():
-            row = instructions[number]
-            if uops[number]:
-                buffers.load_uops(row)
-            elif inputs[number]:
-                buffers.load_inputs(row)
-            else:
+        for number, row in zip(
+            chosen.tolist(), _rows(instructions[chosen]), strict=True
+        ):
+            if row["opcode"] == Opcode.GEMM:
                 counts[number] = buffers.padding_read(row)
+            elif row["memory"] == Memory.UOP:
+                buffers.load_uops(row)
+            else:
+                buffers.load_inputs(row)
     except _UnknownError:
         return None
     return counts
+
+
+Row = Mapping[str, int]
+"""An instruction's fields."""
+
+
+def _rows(instructions: Instructions) -> Iterator[Row]:
+    for each in columns(instructions).tolist():
+        yield dict(zip(FIELD_NAMES, each, strict=True))
 
 
 class _UnknownError(Exception):
@@ -98,75 +116,70 @@ class _Buffers:
         self._memory = memory
         self._base = base
         self._sources = np.full(config.uop_depth, -1, np.int64)
-        self._padding = np.zeros(config.inp_depth, np.bool_)
+        self._padding = np.zeros(config.inp_depth, np.int64)
 
-    def load_uops(self, load: Instructions) -> None:
-        rows, columns = int(load["y_size"]), int(load["x_size"])
+    def load_uops(self, load: Row) -> None:
+        rows, row = load["y_size"], load["x_size"]
         place = _place(load, self._sources)
-        if not rows or not columns:
-            return
-        size = self._config.uop_bytes
-        first = int(load["dram_base"]) * size - self._base
-        stride = int(load["x_stride"])
-        end = first + ((rows - 1) * stride + columns) * size
+        size, stride = self._config.uop_bytes, load["x_stride"]
+        first = end = 0
+        if rows and row:
+            first = load["dram_base"] * size - self._base
+            end = first + ((rows - 1) * stride + row) * size
         if first < 0 or end > len(self._memory):
             raise _UnknownError
         sources = decode_uops(self._memory[first:end], self._config)["src"]
-        index = np.arange(rows)[:, None] * stride + np.arange(columns)
+        index = np.arange(rows)[:, None] * stride + np.arange(row)
         self._sources[place] = _padded(load, sources[index], 0)
 
-    def load_inputs(self, load: Instructions) -> None:
-        place = _place(load, self._padding)
-        if load["x_size"]:
-            self._padding[place] = _padded(load, np.bool_(False), True)
+    def load_inputs(self, load: Row) -> None:
+        place = _place(load, self._padding)  # before anything of its size is made
+        self._padding[place] = _padded(load, np.int64(0), 1)
 
-    def padding_read(self, gemm: Instructions) -> int:
+    def padding_read(self, gemm: Row) -> int:
         """Return how many executions of micro-ops read padding.
 
         All iterations of a micro-op together read sums over windows of the buffer, which are the same for all
         micro-ops.
         """
         sources = self._sources[gemm["uop_bgn"] : gemm["uop_end"]]
-        outer, inner = int(gemm["iter_out"]), int(gemm["iter_in"])
+        outer, inner = gemm["iter_out"], gemm["iter_in"]
         if not sources.size or not outer or not inner:
             return 0
-        by_outer, by_inner = (int(gemm[f"src_factor_{each}"]) for each in ("out", "in"))
-        last = int(sources.max()) + (outer - 1) * by_outer + (inner - 1) * by_inner
-        if int(sources.min()) < 0 or last >= len(self._padding):
+        by_outer, by_inner = gemm["src_factor_out"], gemm["src_factor_in"]
+        end = int(sources.max()) + (outer - 1) * by_outer + (inner - 1) * by_inner + 1
+        if int(sources.min()) < 0 or end > len(self._padding):
             raise _UnknownError
-        reads = _window_sums(self._padding.astype(np.int64), inner, by_inner)
+        reads = _window_sums(self._padding[:end], inner, by_inner)
         return int(_window_sums(reads, outer, by_outer)[sources].sum())
 
 
-def _place(load: Instructions, buffer: NDArray[np.generic]) -> slice:
+def _place(load: Row, buffer: Words) -> slice:
     """Return the elements of a buffer that a LOAD writes."""
-    rows = int(load["y_pad_0"]) + int(load["y_size"]) + int(load["y_pad_1"])
-    columns = int(load["x_pad_0"]) + int(load["x_size"]) + int(load["x_pad_1"])
-    first = int(load["sram_base"])
-    end = first + (rows * columns if load["x_size"] else 0)
-    if end > len(buffer):
+    above, rows, below, left, row, right = (load[each] for each in SHAPE)
+    first = load["sram_base"]
+    size = (above + rows + below) * (left + row + right) if row else 0
+    if first + size > len(buffer):
         raise _UnknownError
-    return slice(first, end)
+    return slice(first, first + size)
 
 
-def _padded(
-    load: Instructions, inside: NDArray[np.generic] | np.bool_, border: int | bool
-) -> NDArray[np.generic]:
+def _padded(load: Row, inside: Words | np.int64, border: int) -> Words:
     """Return what a LOAD writes: rows of data, or all the same, with a border around them."""
-    above, rows, below = (int(load[each]) for each in ("y_pad_0", "y_size", "y_pad_1"))
-    left, columns, right = (
-        int(load[each]) for each in ("x_pad_0", "x_size", "x_pad_1")
-    )
-    whole = np.full(
-        (above + rows + below, left + columns + right), border, inside.dtype
-    )
-    whole[above : above + rows, left : left + columns] = inside
+    above, rows, below, left, row, right = (load[each] for each in SHAPE)
+    if not row:
+        return np.zeros(0, np.int64)
+    whole = np.full((above + rows + below, left + row + right), border, np.int64)
+    whole[above : above + rows, left : left + row] = inside
     return whole.reshape(-1)
+
+
+SHAPE = ("y_pad_0", "y_size", "y_pad_1", "x_pad_0", "x_size", "x_pad_1")
 
 
 def _window_sums(values: Words, count: int, step: int) -> Words:
     """Return at each place the sum of `count` values from there on, `step` apart; beyond the end they are 0."""
-    if step == 0:
+    if count == 1 or step == 0:
         return values * count
     size = len(values)
     columns = np.zeros((-(-size // step), step), np.int64)
