@@ -245,6 +245,7 @@ def test_passes_that_cannot_be_inserted() -> None:
         ("host{cache}", "expected option cache of target host to be of type str"),
         ("host{cache=", "cannot read target 'host{cache=': "),
         ("", "cannot read target '': "),
+        ("c{cc=/bin/cc}", "more than letters, digits, - and _ need double quotes"),
     ],
 )
 def test_targets_that_do_not_exist(target: str, message: str) -> None:

@@ -349,6 +349,10 @@ ERRORS = {
         "g (float[N,3] x) => (float[] y) <int64 a = {1}> { [c] y = CumSum (x, a) }",
         "node c (CumSum): expected operands of static shape, got ?x3; pass --shape x=?x3 with a number for each ?",
     ),
+    "a dynamic shape of what could be converted if its operands were constants": (
+        "g (float[N,3] x) => (float y) { [n] i = NonZero (x) s = Size (i) y = Cast <to = 1> (s) }",
+        "node n (NonZero): expected operands of static shape, got ?x3; pass --shape x=?x3 with a number for each ?",
+    ),
     "a shape that nobody knows": (
         "g (float[4] x) => (int64[] y) { [n] y = NonZero (x) }",
         "node n (NonZero): the shape of output y is not known; if it is always the same, pass --shape y=…",

@@ -78,6 +78,8 @@ def _value(value: ParameterType) -> str:
 def problem(error: ArgSpecParseError) -> str:
     """Return what is wrong with text that xDSL cannot read as options, without the lines that show where."""
     last = str(error).strip().splitlines()[-1].strip()
+    if last == "Unknown token":
+        return "unknown token; values that hold more than letters, digits, - and _ need double quotes"
     return last[:1].lower() + last[1:]
 
 

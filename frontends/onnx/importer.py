@@ -48,7 +48,7 @@ from partita.frontends.onnx.graph import (
     ordered,
 )
 from partita.frontends.onnx.inference import Stated
-from partita.frontends.onnx.node import Node, Operand
+from partita.frontends.onnx.node import DynamicShape, Node, Operand
 from partita.frontends.onnx.opaque import (
     Carried,
     Loose,
@@ -370,7 +370,8 @@ class _Conversion:
                 return self._carry(node, opsets, prefix)
             except ModelError as other:
                 known = (domain, proto.op_type) in CONVERTERS
-                raise (error if known else other) from None
+                told = error if known and not isinstance(other, DynamicShape) else other
+                raise told from None
         self._define(node, results)
         return None
 

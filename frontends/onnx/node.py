@@ -22,6 +22,10 @@ Operand = SSAValue | Initializer | None
 """An input of a node; `None` where it is left out."""
 
 
+class DynamicShape(ModelError):
+    """A value has dynamic dimensions where it must not; the user can make them static."""
+
+
 @dataclass
 class Node:
     """A node with its operands. Methods raise `ModelError`, in terms of the node, if it is not as they expect."""
@@ -124,7 +128,11 @@ class Node:
             text = "x".join(
                 "?" if extent == DYNAMIC else str(extent) for extent in shape
             )
-            self.fail(f"expected {what} of static shape, got {text}; {self.way_out}")
+            raise DynamicShape(
+                self.told(
+                    f"expected {what} of static shape, got {text}; {self.way_out}"
+                )
+            )
         return shape
 
     def check_rank(self, value: SSAValue, least: int, what: str) -> None:
