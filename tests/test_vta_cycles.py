@@ -283,9 +283,9 @@ def test_time_that_cannot_be_counted_is_refused() -> None:
     ends = row(Opcode.FINISH)
     assert time_stream(instructions_of([longest, ends]), SIM).cycles == 4397509656583
     stream = instructions_of([longest, longest, ends])
-    config = replace(SIM, bus_bytes=1 << 20)
+    config = replace(SIM, bus_bytes=1 << 11)
     with pytest.raises(
-        TimingError, match=r"^expected a program that takes less than 2\^62 ticks$"
+        TimingError, match=r"^expected a program that takes less than 2\^53 ticks$"
     ):
         time_stream(stream, config)
 

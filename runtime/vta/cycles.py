@@ -18,7 +18,7 @@ from partita.runtime.vta.config import HardwareConfig
 from partita.runtime.vta.isa import Instructions, Module, Opcode
 from partita.runtime.vta.program import Program
 from partita.runtime.vta.stalls import CAUSES, Cause, previous_ends, wait_times
-from partita.runtime.vta.timing import Timing, Words, time_instructions, transferred
+from partita.runtime.vta.timing import Timing, Words, time_instructions
 from partita.runtime.vta.work import Work, count_work
 
 
@@ -163,41 +163,41 @@ class CycleReport:
 
 
 def time_program(program: Program) -> CycleReport:
-    """Time a program. Raises `TimingError` for one that never ends."""
+    """Time a program. Raises `Deadlock` and `TimingError`, as `time_instructions` does."""
     memory = np.zeros(program.arena_bytes, np.uint8)
     for each in program.buffers:
         if each.contents is not None:
             memory[each.offset : each.end] = each.contents
-    return time_stream(
-        program.resolved(),
-        program.config,
-        launches=program.launches,
-        layers=program.layers,
-        memory=memory,
-    )
+    timing = time_instructions(program.instructions, program.launches, program.config)
+    bases = program.dram_bases()
+    return _report(timing, program.layers, memory, bases)
 
 
 def time_stream(
     instructions: Instructions,
     config: HardwareConfig,
     *,
-    launches: Sequence[range] | None = None,
-    layers: Sequence[Layer] = (),
     memory: Bytes | None = None,
     base: int = 0,
 ) -> CycleReport:
-    """Time a stream of instructions, in launches that end with FINISH unless it is said where else.
+    """Time a stream of instructions, in launches that each end with FINISH.
 
-    `memory` is what DRAM holds from byte `base` on. Nothing but micro-ops is looked at in it, to tell multiplications
-    by padding from others. Raises `TimingError` for a program that never ends.
+    `memory` is what DRAM holds from byte `base`, a multiple of 4, on. Nothing but micro-ops is looked at in it, to tell
+    multiplications by padding from others. Raises `Deadlock` and `TimingError`, as `time_instructions` does.
     """
-    if launches is None:
-        launches = launches_of(instructions)
-    timing = time_instructions(instructions, launches, config)
-    work = count_work(instructions, config, timing.order, memory, base)
+    timing = time_instructions(instructions, launches_of(instructions), config)
+    bases = instructions["dram_base"] - base // config.uop_bytes
+    return _report(timing, (), memory, bases)
+
+
+def _report(
+    timing: Timing, layers: Sequence[Layer], memory: Bytes | None, dram_base: Words
+) -> CycleReport:
+    stream, config = timing.instructions, timing.config
+    work = count_work(stream, config, timing.order, memory, dram_base)
     parts = _Parts(timing, work)
     accounts = parts.launches()
-    layer, names = _layers(len(instructions), layers)
+    layer, names = _layers(len(stream), layers)
     return CycleReport(
         *(timing, work, parts.total(accounts), accounts),
         *(parts.layers(layer, names) if layers else (), layer),
@@ -231,7 +231,7 @@ class _Parts:
         self._ended = previous_ends(timing)
         self._waits = wait_times(timing)
         self._busy = timing.end - timing.granted
-        self._bytes = transferred(timing.instructions, timing.config)
+        self._bytes = np.maximum(timing.service, 0)
 
     def launches(self) -> tuple[Account, ...]:
         names = [str(number) for number in range(len(self._timing.launches))]
@@ -256,7 +256,7 @@ class _Parts:
 
     def total(self, launches: Sequence[Account]) -> Account:
         """Account for the whole program: the sum of its launches."""
-        whole = np.zeros(len(self._timing.launch), np.int64)
+        whole = np.zeros(len(self._timing.end), np.int64)
         cycles = sum(each.cycles for each in launches)
         empty = self._empty.sum(axis=1, keepdims=True)
         return self._accounts(whole, ["total"], [cycles], empty)[0]
@@ -285,9 +285,7 @@ class _Parts:
         def sums(values: Words) -> list[int]:
             return _sums(group, values, count).tolist()
 
-        modules = [
-            self._module_times(module, group, empty[module]) for module in Module
-        ]
+        modules = self._module_times(group, empty)
         loads = timing.instructions["opcode"] == Opcode.LOAD
         read, moved = sums(np.where(loads, self._bytes, 0)), sums(self._bytes)
         gemm, reset, alu = (sums(each) for each in (work.gemm, work.reset, work.alu))
@@ -303,9 +301,7 @@ class _Parts:
                     name=names[each],
                     instructions=instructions[each],
                     cycles=cycles[each],
-                    modules=dict(
-                        zip(Module, (part[each] for part in modules), strict=True)
-                    ),
+                    modules=modules[each],
                     dram_busy=moved[each] / timing.ticks,
                     read=read[each],
                     written=moved[each] - read[each],
@@ -320,33 +316,39 @@ class _Parts:
         return tuple(accounts)
 
     def _module_times(
-        self, module: Module, group: NDArray[np.int64], empty: Words
-    ) -> list[ModuleTime]:
-        """Return what a module did for each group."""
-        mine = self._timing.module == module
-        groups, ticks = group[mine], self._timing.ticks
-        number = np.bincount(groups, minlength=len(empty)).tolist()
-        busy = _sums(groups, self._busy[mine], len(empty)) / ticks
+        self, group: NDArray[np.int64], empty: Words
+    ) -> list[Mapping[Module, ModuleTime]]:
+        """Return what each module did for each group."""
+        ticks, count = self._timing.ticks, empty.shape[1]
+        shape = (count, len(Module))
+        both = group * len(Module) + self._timing.module
+
+        def sums(values: Words) -> Words:
+            return _sums(both, values, count * len(Module)).reshape(shape)
+
+        number = np.bincount(both, minlength=count * len(Module)).reshape(shape)
+        busy = (sums(self._busy) / ticks).tolist()
         stalls = {
-            cause: _sums(groups, self._waits[cause][mine], len(empty)) / ticks
-            for cause in CAUSES[module]
+            cause: (sums(times) / ticks).tolist()
+            for cause, times in self._waits.items()
         }
-        stalls[Cause.EMPTY] = empty / ticks
+        stalls[Cause.EMPTY] = (empty.T / ticks).tolist()
         return [
-            ModuleTime(
-                number[each],
-                float(busy[each]),
-                {cause: float(times[each]) for cause, times in stalls.items()},
-            )
-            for each in range(len(empty))
+            {
+                module: ModuleTime(
+                    int(number[each, module]),
+                    busy[each][module],
+                    {cause: stalls[cause][each][module] for cause in CAUSES[module]},
+                )
+                for module in Module
+            }
+            for each in range(count)
         ]
 
 
 def _sums(group: NDArray[np.int64], values: Words, count: int) -> Words:
-    """Return the sum of the values of each group."""
-    sums = np.zeros(count, np.int64)
-    np.add.at(sums, group, values)
-    return sums
+    """Return the sum of the values of each group, which floating point holds exactly."""
+    return np.bincount(group, values, count).astype(np.int64)
 
 
 def _number(value: float) -> int | float:

@@ -95,17 +95,22 @@ class Program:
                 f"expected an arena at a multiple of {self.alignment}, got address {base}"
             )
         stream = self.instructions.copy()
-        rows = self.relocations[:, 0]
-        offsets = np.array([each.offset for each in self.buffers], np.int64)
-        starts = base + offsets[self.relocations[:, 1]]
-        stream["dram_base"][rows] += (
-            starts // isa.element_bytes(self.config)[stream["memory"][rows]]
-        )
+        stream["dram_base"] = self.dram_bases(base)
         if stream["dram_base"].max(initial=0) >= 1 << DRAM_BITS:
             raise ProgramError(
                 f"expected {self.arena_bytes} bytes where {DRAM_BITS} bits can name all elements, got address {base}"
             )
         return stream
+
+    def dram_bases(self, base: int = 0) -> NDArray[np.int64]:
+        """Return the `dram_base` of each instruction of `resolved`, not checked."""
+        rows = self.relocations[:, 0]
+        offsets = np.array([each.offset for each in self.buffers], np.int64)
+        starts = base + offsets[self.relocations[:, 1]]
+        sizes = isa.element_bytes(self.config)[self.instructions["memory"][rows]]
+        dram_bases = self.instructions["dram_base"].copy()
+        dram_bases[rows] += starts // sizes
+        return dram_bases
 
     def memory(self, inputs: Mapping[str, NDArray[Any]] | None = None) -> Bytes:
         """Return the arena before a run, `uint8[arena_bytes]`: contents and inputs in place, all else 0.

@@ -49,8 +49,8 @@ from partita.runtime.vta.naming import named
 
 Words = NDArray[np.int64]
 
-LONGEST = 1 << 62
-"""Ticks that a program may take at most."""
+LONGEST = 1 << 53
+"""Ticks that a program may take at most: floating point holds them exactly."""
 
 
 class TimingError(PartitaError):
@@ -123,7 +123,7 @@ def time_instructions(
 ) -> Timing:
     """Return when each instruction runs; the launches are those of `instructions`, one after another.
 
-    Raises `Deadlock` if an instruction waits for a token for ever, and `TimingError` if time does not fit 62 bits.
+    Raises `Deadlock` if an instruction waits for a token for ever, and `TimingError` for too many ticks to count.
     """
     module = module_of(instructions)
     service, rest = durations(instructions, config)
@@ -132,7 +132,7 @@ def time_instructions(
         float(whole.sum()) + len(rest) * config.fetch_cycles * config.bus_bytes
         > LONGEST
     ):
-        raise TimingError("expected a program that takes less than 2^62 ticks")
+        raise TimingError("expected a program that takes less than 2^53 ticks")
     pops, pushes = (_masks(instructions, module, each) for each in (POPS, PUSHES))
     rows = np.stack((module.astype(np.int64), pops, pushes, service, rest), axis=1)
     times = np.zeros((len(rows), TIME_WORDS), np.int64)
@@ -217,10 +217,11 @@ def _masks(
 ) -> Words:
     """Return for each instruction the set of token queues that its flags mean, as bits."""
     mask = np.zeros(len(instructions), np.int64)
-    for each, queues in flags.items():
-        for field, queue in queues.items():
-            chosen = (module == each) & (instructions[field] != 0)
-            mask |= np.where(chosen, 1 << queue, 0)
+    fields = {field for queues in flags.values() for field in queues}
+    for field in fields:
+        queues = [flags[each].get(field) for each in Module]
+        bits = np.array([0 if each is None else 1 << each for each in queues])
+        mask |= bits[module] * (instructions[field] != 0)
     return mask
 
 

@@ -43,19 +43,19 @@ def count_work(
     config: HardwareConfig,
     order: Words,
     memory: Bytes | None = None,
-    base: int = 0,
+    dram_base: Words | None = None,
 ) -> Work:
     """Count what each instruction executes; `order` has their numbers in a legal order of execution.
 
-    `memory` is what DRAM holds from byte `base` on, micro-ops among it. Without it, multiplications by padding are
-    known only of a program that never pads inputs: to be none.
+    `memory` holds the micro-ops; `dram_base` says for each instruction where in it, in elements, if its field does not.
+    Without memory, multiplications by padding are known only of a program that never pads inputs: to be none.
     """
     runs = executions(instructions)
     gemm = instructions["opcode"] == Opcode.GEMM
     resets = instructions["reset"] != 0
     return Work(
         np.where(gemm & ~resets, runs, 0),
-        _padding(instructions, config, order, memory, base),
+        _padding(instructions, config, order, memory, dram_base),
         np.where(gemm & resets, runs, 0),
         np.where(instructions["opcode"] == Opcode.ALU, runs, 0),
     )
@@ -66,24 +66,25 @@ def _padding(
     config: HardwareConfig,
     order: Words,
     memory: Bytes | None,
-    base: int,
+    dram_base: Words | None,
 ) -> Words | None:
     """Return how many multiplications of each instruction read padding, if that is known."""
     counts = np.zeros(len(instructions), np.int64)
-    loads = instructions["opcode"] == Opcode.LOAD
-    inputs = loads & (instructions["memory"] == Memory.INP)
-    if not zero_filled(instructions)[inputs].any():
+    opcode, kind = instructions["opcode"], instructions["memory"]
+    loads = (opcode == Opcode.LOAD) & ((kind == Memory.INP) | (kind == Memory.UOP))
+    inputs = instructions[loads & (kind == Memory.INP)]
+    if not zero_filled(inputs).any():
         return counts
     if memory is None:
         return None
-    uops = loads & (instructions["memory"] == Memory.UOP)
-    gemms = (instructions["opcode"] == Opcode.GEMM) & (instructions["reset"] == 0)
-    buffers = _Buffers(config, memory, base)
-    chosen = order[(inputs | uops | gemms)[order]]
+    gemms = (opcode == Opcode.GEMM) & (instructions["reset"] == 0)
+    chosen = order[(loads | gemms)[order]]
+    rows = instructions[chosen]
+    if dram_base is not None:
+        rows["dram_base"] = dram_base[chosen]
+    buffers = _Buffers(config, memory)
     try:
-        for number, row in zip(
-            chosen.tolist(), _rows(instructions[chosen]), strict=True
-        ):
+        for number, row in zip(chosen.tolist(), _rows(rows), strict=True):
             if row["opcode"] == Opcode.GEMM:
                 counts[number] = buffers.padding_read(row)
             elif row["memory"] == Memory.UOP:
@@ -111,10 +112,9 @@ class _UnknownError(Exception):
 class _Buffers:
     """The inputs that micro-ops name, and which elements of the input buffer are padding."""
 
-    def __init__(self, config: HardwareConfig, memory: Bytes, base: int):
+    def __init__(self, config: HardwareConfig, memory: Bytes):
         self._config = config
         self._memory = memory
-        self._base = base
         self._sources = np.full(config.uop_depth, -1, np.int64)
         self._padding = np.zeros(config.inp_depth, np.int64)
 
@@ -124,7 +124,7 @@ class _Buffers:
         size, stride = self._config.uop_bytes, load["x_stride"]
         first = end = 0
         if rows and row:
-            first = load["dram_base"] * size - self._base
+            first = load["dram_base"] * size
             end = first + ((rows - 1) * stride + row) * size
         if first < 0 or end > len(self._memory):
             raise _UnknownError
