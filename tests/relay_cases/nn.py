@@ -45,6 +45,14 @@ def conv2d() -> Iterator[Case]:
             groups=groups,
             padding=(1, 1, 1, 1),
         )
+    for groups, features, width in ((3, 18, 20), (2, 10, 14), (2, 46, 9)):
+        yield case(
+            relay.Conv2dOp,
+            f"pointwise-groups-{groups}-{features}",
+            Input((2, 12, 3, width)),
+            Input((features, 12 // groups, 1, 1)),
+            groups=groups,
+        )
     for groups, weight in (
         (1, (2, 3, 3, 3, 4)),
         (2, (2, 3, 1, 1, 4)),

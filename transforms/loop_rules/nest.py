@@ -73,6 +73,19 @@ class Access:
             total += form[0][axis]
         return total
 
+    def period_of(self, axis: int) -> int | None:
+        """Return `b` where an axis occurs, and only as `axis floordiv b`."""
+        if self.block_of(axis) is None or self.position is None:
+            return None
+        if any(
+            isinstance(part, AffineBinaryOpExpr)
+            and part.kind is AffineBinaryOpKind.Mod
+            and _mentions(part, axis)
+            for part in self.position.dfs()
+        ):
+            return None
+        return self.block_of(axis)
+
     def block_of(self, axis: int) -> int | None:
         """Return `b` where an axis occurs only as `axis floordiv b` and `axis mod b`, the latter with stride 1."""
         if self.position is None:

@@ -1,4 +1,7 @@
-"""Products of matrices: one axis of rows, one of columns, one that is summed over, and batches."""
+"""Products of matrices: one axis of rows, one of columns, one that is summed over, and batches.
+
+A grouped convolution without a window is as many products as it has groups: rows are the features of a group.
+"""
 
 from dataclasses import dataclass
 from math import prod
@@ -40,6 +43,9 @@ class Product:
     rows: int | None
     """The axis that the second operand does not depend on; `None` if there is one row."""
 
+    period: int | None
+    """Rows of a group, if the second operand depends on the group."""
+
     lanes: int
     """Lanes of a vector: all that there are, unless blocks are narrower."""
 
@@ -74,12 +80,31 @@ def find_product(stage: Stage, registers: Registers) -> Product | None:
     blocked = weights[0].block_of(chosen.axis) is not None
     if not blocked and weights[0].stride(chosen.axis) != 1:
         return None
+    period = None
+    if not rows and (grouped := _grouped_rows(stage, weights[0])) is not None:
+        rows, period = [grouped[0]], grouped[1]
     lanes = registers.lanes(stage.bits)
-    lanes = chosen.count if blocked else min(stage.spatial[chosen.axis], lanes)
+    lanes = (
+        chosen.count if blocked or period else min(stage.spatial[chosen.axis], lanes)
+    )
     most = registers.accumulators
     if blocked and not rows:
         most = min(STREAMS, most)
-    return _product(stage, chosen.axis, rows, lanes, weights[0], most, registers)
+    return _product(
+        stage, chosen.axis, rows, period, lanes, weights[0], most, registers
+    )
+
+
+def _grouped_rows(stage: Stage, far: Access) -> tuple[int, int] | None:
+    """Return an axis on which an operand depends by groups only, and how many rows a group has."""
+    for axis, extent in enumerate(stage.spatial):
+        period = far.period_of(axis)
+        if period is None or period < SHORTEST or extent % period:
+            continue
+        others = [load.stride(axis) for load in stage.loads if load is not far]
+        if None not in others and any(others):
+            return axis, period
+    return None
 
 
 def _transposed_product(
@@ -100,7 +125,7 @@ def _transposed_product(
         if stage.spatial[rows[0]] < FEWEST_ROWS or one > PANEL:
             return None
         most = registers.accumulators if 2 * one <= PANEL else 1
-        return _product(stage, columns, rows, lanes, far, most, registers)
+        return _product(stage, columns, rows, None, lanes, far, most, registers)
     return None
 
 
@@ -125,6 +150,7 @@ def _product(
     stage: Stage,
     columns: int,
     rows: list[int],
+    period: int | None,
     lanes: int,
     weights: Access,
     most: int,
@@ -133,10 +159,13 @@ def _product(
     if len(stage.loads) < 2:
         return None
     depth = prod(stage.reduction)
-    count = stage.spatial[rows[0]] if rows else 1
+    count = period or (stage.spatial[rows[0]] if rows else 1)
     vectors = max(1, stage.spatial[columns] // lanes)
-    tile = best_tile(Registers(registers.bits, most), [count], vectors, depth)
-    height, width = tile.rows[0], tile.vectors
+    if period is None:
+        tile = best_tile(Registers(registers.bits, most), [count], vectors, depth)
+        height, width = tile.rows[0], tile.vectors
+    else:
+        height, width = _tile_of_group(period, vectors, most)
     buffers = list(dict.fromkeys(load.buffer for load in stage.loads))
     blocked = weights.block_of(columns) is not None
     transposed = not blocked and weights.stride(columns) != 1
@@ -153,6 +182,7 @@ def _product(
     return Product(
         columns,
         rows[0] if rows else None,
+        period,
         lanes,
         height,
         width,
@@ -160,6 +190,17 @@ def _product(
         buffers.index(weights.buffer) if copied else None,
         transposed,
     )
+
+
+def _tile_of_group(period: int, vectors: int, most: int) -> tuple[int, int]:
+    """Return rows and vectors of the largest tile that divides a group, so that none reaches into the next."""
+    sizes = [
+        (height, width)
+        for height in range(1, period + 1)
+        for width in range(1, vectors + 1)
+        if period % height == 0 and vectors % width == 0 and height * width <= most
+    ]
+    return max(sizes, key=prod)
 
 
 def schedule_product(
@@ -174,10 +215,17 @@ def schedule_product(
     copy = None if product.copied is None else steps.cache_read(block, product.copied)
     loops = steps.loops(block, stage.names)
     rank = len(stage.spatial)
+    strips = None if product.rows is None else loops[product.rows]
+    outside = list(loops[:rank])
+    if product.rows is not None and product.period is not None:
+        # The loop over groups stands where that over rows stood.
+        outside[product.rows], strips = steps.split(
+            loops[product.rows], None, product.period
+        )
     batches = [
-        loops[axis]
-        for axis in range(rank)
-        if axis not in (product.columns, product.rows)
+        loop
+        for axis, loop in enumerate(outside)
+        if axis != product.columns and loop is not strips
     ]
     panels, *vectors, lane = steps.split(
         loops[product.columns],
@@ -187,12 +235,9 @@ def schedule_product(
         tail="peel",
     )
     inner = list(vectors)
-    strips: SSAValue | None = None
-    if product.rows is not None:
-        strips = loops[product.rows]
-        if product.height > 1:
-            strips, row = steps.split(strips, None, product.height, tail="peel")
-            inner.insert(0, row)
+    if strips is not None and product.height > 1:
+        strips, row = steps.split(strips, None, product.height, tail="peel")
+        inner.insert(0, row)
     outer = _order(stage, product, panels, strips)
     steps.reorder(*batches, *outer, *loops[rank:], *inner, lane)
     steps.vectorize(lane)
@@ -239,19 +284,23 @@ def _shared(
         whole = extent % (product.width * product.lanes) == 0
     else:
         assert product.rows is not None
-        whole = stage.spatial[product.rows] % product.height == 0
-    count = prod(_batches(stage, product))
-    if whole:
-        return steps.fuse(*batches, first)
-    return steps.fuse(*batches) if count > 1 else first
+        extent = product.period or stage.spatial[product.rows]
+        whole = extent % product.height == 0
+    if prod(_batches(stage, product)) == 1:
+        return steps.fuse(*batches, first) if whole else first
+    # Groups and rows in one loop could not be told apart again.
+    return steps.fuse(*batches, *((first,) if whole and not product.period else ()))
 
 
 def _batches(stage: Stage, product: Product) -> Shape:
-    return tuple(
+    batches = tuple(
         extent
         for axis, extent in enumerate(stage.spatial)
         if axis not in (product.columns, product.rows)
     )
+    if product.period is None or product.rows is None:
+        return batches
+    return (*batches, stage.spatial[product.rows] // product.period)
 
 
 def _schedule_copy(steps: Steps, copy: SSAValue, depth: int, product: Product) -> None:

@@ -139,6 +139,104 @@ func.func private @deep(%x : memref<128x4x28xf32>, %y : memref<8x128x16xf32>, %z
 
 // -----
 
+// Columns that are far apart in memory are copied, panel by panel, before many rows need them.
+// CHECK: sched.sequence @far_schedule for @far {
+// CHECK:   %[[P:.*]] = sched.block "product"
+// CHECK:   %[[COPY:.*]] = sched.cache_read %[[P]], 1, "local"
+// CHECK:   %[[A:.*]], %[[B:.*]], %[[C:.*]] = sched.loops %[[P]] -> 3
+// CHECK:   %[[PANELS:.*]], %{{.*}}, %{{.*}} = sched.split %[[B]] [?, 2, 8] peel
+// CHECK:   %[[STRIPS:.*]], %{{.*}} = sched.split %[[A]] [?, 6] peel
+// CHECK:   sched.reorder %[[PANELS]], %[[STRIPS]], %[[C]],
+// CHECK:   sched.compute_at %[[COPY]], %[[PANELS]]
+// CHECK:   sched.parallel %[[PANELS]]
+func.func private @far(%x : memref<96x800xf32>, %y : memref<800x64xf32>, %z : memref<96x64xf32>) attributes {partita.kernel} {
+  tir.for %i = 0 to 96 {
+    tir.for %j = 0 to 64 {
+      tir.for %k = 0 to 800 {
+        tir.block "product" spatial (%a in 96, %b in 64) reduce (%c in 800) at [%i, %j, %k] {
+          %v = tir.load %x[%a, %c] : memref<96x800xf32>
+          %w = tir.load %y[%c, %b] : memref<800x64xf32>
+          %p = arith.mulf %v, %w : f32
+          %s = tir.load %z[%a, %b] : memref<96x64xf32>
+          %t = arith.addf %s, %p : f32
+          tir.store %t, %z[%a, %b] : memref<96x64xf32>
+        } init (%a, %b) {
+          %0 = arith.constant 0.0 : f32
+          tir.store %0, %z[%a, %b] : memref<96x64xf32>
+        }
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A matrix that is contiguous along the sum is transposed in the copy.
+// CHECK: sched.sequence @across_schedule for @across {
+// CHECK:   %[[COPY:.*]] = sched.cache_read %{{.*}}, 1, "local"
+// CHECK:   sched.compute_at %[[COPY]],
+// CHECK:   sched.loops %[[COPY]]
+// CHECK:   %{{.*}}, %[[LANE:.*]] = sched.split %{{.*}} [?, 8] peel
+// CHECK:   %{{.*}}, %[[ROW:.*]] = sched.split %{{.*}} [?, 8] peel
+// CHECK:   sched.unroll %[[ROW]]
+// CHECK:   sched.vectorize %[[LANE]]
+func.func private @across(%x : memref<96x40xf32>, %y : memref<64x40xf32>, %z : memref<96x64xf32>) attributes {partita.kernel} {
+  tir.for %i = 0 to 96 {
+    tir.for %j = 0 to 64 {
+      tir.for %k = 0 to 40 {
+        tir.block "product" spatial (%a in 96, %b in 64) reduce (%c in 40) at [%i, %j, %k] {
+          %v = tir.load %x[%a, %c] : memref<96x40xf32>
+          %w = tir.load %y[%b, %c] : memref<64x40xf32>
+          %p = arith.mulf %v, %w : f32
+          %s = tir.load %z[%a, %b] : memref<96x64xf32>
+          %t = arith.addf %s, %p : f32
+          tir.store %t, %z[%a, %b] : memref<96x64xf32>
+        } init (%a, %b) {
+          %0 = arith.constant 0.0 : f32
+          tir.store %0, %z[%a, %b] : memref<96x64xf32>
+        }
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Groups of a convolution are products of their own: a tile has rows of one group.
+// CHECK: sched.sequence @groups_schedule for @groups {
+// CHECK:   %[[A:.*]], %[[B:.*]], %[[C:.*]], %[[D:.*]] = sched.loops %{{.*}} -> 4
+// CHECK:   %[[G:.*]], %[[R:.*]] = sched.split %[[A]] [?, 6]
+// CHECK:   sched.split %[[C]] [?, 3, 8] peel
+// CHECK:   sched.split %[[R]] [?, 3] peel
+// CHECK:   %[[F:.*]] = sched.fuse %[[G]], %[[B]]
+// CHECK:   sched.parallel %[[F]]
+func.func private @groups(%x : memref<36x16x24xf32>, %y : memref<18x12xf32>, %z : memref<18x16x24xf32>) attributes {partita.kernel} {
+  tir.for %i = 0 to 18 {
+    tir.for %j = 0 to 16 {
+      tir.for %k = 0 to 24 {
+        tir.for %l = 0 to 12 {
+          tir.block "groups" spatial (%a in 18, %b in 16, %c in 24) reduce (%d in 12) at [%i, %j, %k, %l] {
+            %v = tir.load %x[%a floordiv 6 * 12 + %d, %b, %c] : memref<36x16x24xf32>
+            %w = tir.load %y[%a, %d] : memref<18x12xf32>
+            %p = arith.mulf %v, %w : f32
+            %s = tir.load %z[%a, %b, %c] : memref<18x16x24xf32>
+            %t = arith.addf %s, %p : f32
+            tir.store %t, %z[%a, %b, %c] : memref<18x16x24xf32>
+          } init (%a, %b, %c) {
+            %0 = arith.constant 0.0 : f32
+            tir.store %0, %z[%a, %b, %c] : memref<18x16x24xf32>
+          }
+        }
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
 // What is done with the maximum of a row is done for that row, before the next one.
 // CHECK: sched.sequence @centre_schedule for @centre {
 // CHECK:   %[[A:.*]], %[[B:.*]] = sched.loops %{{.*}} -> 2
