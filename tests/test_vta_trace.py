@@ -13,7 +13,7 @@ import pytest
 from vta_baseline import GOLDEN
 
 from partita.errors import OptionError
-from partita.runtime.vta import Layer, Module, Program
+from partita.runtime.vta import Layer, Memory, Module, Program
 from partita.runtime.vta.cycles import CycleReport, time_program
 from partita.runtime.vta.stalls import Cause
 from partita.runtime.vta.trace import trace_of
@@ -181,6 +181,30 @@ def test_a_picture_names_what_it_shows(name: str, tmp_path: Path) -> None:
     assert {"load", "compute", "store", "dram", "cycles", "a <title>"} <= texts
     assert {"gemm", "gemm reset", "alu", "load.inp", "store.out"} <= texts
     assert ("launch 18" in texts) == (name == NETWORK)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_next_to_nothing_is_drawn(count: int, tmp_path: Path) -> None:
+    """No instructions, and one that compute has no part in."""
+    program = Program.of_record(GOLDEN / "dense_64x32.npz")
+    load = np.flatnonzero(program.instructions["memory"] == Memory.INP)[:count]
+    stream = program.instructions[load]
+    stream["pop_next"] = 0
+    relocations = np.array([(0, 0)] * count, np.int64).reshape(-1, 2)
+    stream["dram_base"] = 0
+    report = time_program(
+        replace(
+            program,
+            instructions=stream,
+            relocations=relocations,
+            launches=(range(count),) * count,
+            layers=(Layer("some", "", range(count)),),
+        )
+    )
+    spans = [each for each in events(report) if each["ph"] == "X"]
+    assert len([each for each in spans if "args" in each]) == 2 * count
+    write_timeline(tmp_path / "t.svg", report, "little")
+    assert "little" in (tmp_path / "t.svg").read_text()
 
 
 @pytest.mark.parametrize(("kind", "start"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])

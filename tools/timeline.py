@@ -6,7 +6,6 @@ Few instructions are drawn one by one. Of many, a column of the picture shows wh
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,7 @@ from partita.errors import OptionError
 from partita.runtime.files import replacing
 from partita.runtime.vta.cycles import CycleReport
 from partita.runtime.vta.isa import Module
-from partita.runtime.vta.stalls import previous_ends
-from partita.runtime.vta.trace import kinds, launch_starts
+from partita.runtime.vta.trace import kinds, launch_starts, layer_spans
 from partita.tools.extras import need
 
 DATELESS: Mapping[str, Mapping[str, None]] = {
@@ -90,8 +88,7 @@ def write_timeline(output: Path, report: CycleReport, title: str) -> None:
         figure = figures.Figure(size, layout="constrained")
         axes = figure.subplots()
         _draw(axes, tracks, length)
-        if report.layers:
-            _draw_layers(axes, report, len(tracks))
+        _draw_layers(axes, report, len(tracks))
         for end in np.cumsum(report.timing.length)[:-1] / report.timing.ticks:
             axes.axvline(end, color="black", linewidth=0.5)
         axes.set(title=title, xlabel="cycles", xlim=(0, max(length, 1)))
@@ -185,21 +182,11 @@ def _draw(axes: Any, tracks: Sequence[Track], length: float) -> None:
 
 def _draw_layers(axes: Any, report: CycleReport, row: int) -> None:
     """Draw the layer that compute is at or waits for."""
-    timing = report.timing
-    mine = np.flatnonzero(timing.module == Module.COMPUTE)
-    offset = launch_starts(timing)
-    begin, end = (
-        (offset + each)[mine] / timing.ticks
-        for each in (previous_ends(timing), timing.end)
-    )
-    layer = report.layer[mine]
-    changes = np.flatnonzero(np.diff(layer)) + 1
-    for number, (first, stop) in enumerate(pairwise([0, *changes.tolist(), len(mine)])):
-        left, right = float(begin[first]), float(end[stop - 1])
+    for number, (name, begin, end) in enumerate(layer_spans(report)):
         shade = ("#dddddd", "#f4f4f4")[number % 2]
-        axes.broken_barh([(left, right - left)], (row + 0.1, 0.8), facecolor=shade)
+        axes.broken_barh([(begin, end - begin)], (row + 0.1, 0.8), facecolor=shade)
         axes.text(
-            *((left + right) / 2, row + 0.5, report.layers[int(layer[first])].name),
+            *((begin + end) / 2, row + 0.5, name),
             ha="center",
             va="center",
             rotation="vertical",

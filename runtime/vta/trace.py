@@ -33,8 +33,7 @@ def trace_of(report: CycleReport, name: str) -> ChromeTrace:
     _add_instructions(trace, report, offset)
     _add_waits(trace, timing, offset)
     _add_tokens(trace, timing, offset)
-    if report.layers:
-        _add_layers(trace, report, offset)
+    _add_layers(trace, report)
     return trace
 
 
@@ -125,16 +124,27 @@ def _add_tokens(trace: ChromeTrace, timing: Timing, offset: Words) -> None:
             )
 
 
-def _add_layers(trace: ChromeTrace, report: CycleReport, offset: Words) -> None:
-    """Add the layer that compute is at or waits for, over all its instructions in a row."""
+def _add_layers(trace: ChromeTrace, report: CycleReport) -> None:
+    for name, start, end in layer_spans(report):
+        trace.span(LAYERS, name, start, end - start)
+
+
+def layer_spans(report: CycleReport) -> list[tuple[str, float, float]]:
+    """Return which layer compute is at or waits for, from when to when in cycles, over instructions in a row."""
     timing = report.timing
     mine = np.flatnonzero(timing.module == Module.COMPUTE)
-    start, end = ((offset + each)[mine] for each in (previous_ends(timing), timing.end))
+    if not report.layers or not len(mine):
+        return []
+    offset = launch_starts(timing)[mine]
+    start = ((offset + previous_ends(timing)[mine]) / timing.ticks).tolist()
+    end = ((offset + timing.end[mine]) / timing.ticks).tolist()
     layer = report.layer[mine]
     changes = np.flatnonzero(np.diff(layer)) + 1
-    for first, stop in pairwise([0, *changes.tolist(), len(mine)]):
-        name = report.layers[int(layer[first])].name or "no layer"
-        span = (int(start[first]), int(end[stop - 1]))
-        trace.span(
-            LAYERS, name, span[0] / timing.ticks, (span[1] - span[0]) / timing.ticks
+    return [
+        (
+            report.layers[int(layer[first])].name or "no layer",
+            start[first],
+            end[stop - 1],
         )
+        for first, stop in pairwise([0, *changes.tolist(), len(mine)])
+    ]
