@@ -177,11 +177,14 @@ class ScheduleDatabase:
         Schedules for whatever machine count too. Those that nobody measured come after all
         others, the newest first.
         """
+        machines = tuple(map(_machine_text, (machine, None)))
         runs: dict[str, tuple[float, ...]] = {}
-        for each in self.records(task, target):
-            if each.machine not in (machine, None):
-                continue
-            runs[each.schedule] = (*runs.pop(each.schedule, ()), *each.seconds)
+        for schedule, seconds in self._select(
+            "schedule, seconds",
+            "task = ? AND target = ? AND description IN (?, ?)",
+            (task, target, *machines),
+        ):
+            runs[schedule] = (*runs.pop(schedule, ()), *json.loads(seconds))
         newest_first = (
             Best(schedule, median(seconds) if seconds else inf)
             for schedule, seconds in reversed(runs.items())
@@ -194,15 +197,25 @@ class ScheduleDatabase:
         """Return the records of a task and a target, or of any, in order of time."""
         wanted = {"task": task, "target": target}
         given = {name: value for name, value in wanted.items() if value is not None}
-        where = " AND ".join(f"{name} = :{name}" for name in given) or "TRUE"
+        rows = self._select(
+            "task, target, description, schedule, seconds, recorded, tool",
+            " AND ".join(f"{name} = ?" for name in given) or "TRUE",
+            tuple(given.values()),
+        )
+        return tuple(map(_record, rows))
+
+    def _select(
+        self, columns: str, where: str, values: Sequence[str]
+    ) -> list[tuple[str, ...]]:
+        """Return columns of records in order of time."""
         query = (
-            "SELECT task, target, description, schedule, seconds, recorded, tool FROM record "
-            f"JOIN machine ON machine = number WHERE {where} ORDER BY recorded, digest"
+            f"SELECT {columns} FROM record JOIN machine ON machine = number "
+            f"WHERE {where} ORDER BY recorded, digest"
         )
         with self._told(), closing(self._connect("rw")) as db:
             if self._check(db) == 0:
-                return ()
-            return tuple(map(_record, db.execute(query, given).fetchall()))
+                return []
+            return db.execute(query, values).fetchall()
 
     def add(self, *records: Record) -> int:
         """Add records, all or none, and return how many were new; they are on disk when this returns."""
@@ -302,7 +315,7 @@ def _create(db: sqlite3.Connection) -> None:
 
 def _insert(db: sqlite3.Connection, record: Record) -> int:
     """Add a record, and return 1 if it was new."""
-    machine = json.dumps(_machine_json(record.machine), sort_keys=True)
+    machine = _machine_text(record.machine)
     db.execute("INSERT OR IGNORE INTO machine (description) VALUES (?)", (machine,))
     cursor = db.execute(
         "INSERT OR IGNORE INTO record SELECT ?, ?, ?, number, ?, ?, ?, ? "
@@ -350,3 +363,7 @@ def _machine_json(machine: Machine | None) -> Mapping[str, object] | None:
         "cpu": machine.cpu,
         "features": sorted(machine.features),
     }
+
+
+def _machine_text(machine: Machine | None) -> str:
+    return json.dumps(_machine_json(machine), sort_keys=True)
