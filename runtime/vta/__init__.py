@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from partita.runtime.vta.buffers import Buffer, Layer, ProgramError
     from partita.runtime.vta.builder import Handle, ProgramBuilder, Tokens
     from partita.runtime.vta.config import ConfigError, ConfigWarning, HardwareConfig
+    from partita.runtime.vta.cycles import CycleReport, time_program, time_stream
+    from partita.runtime.vta.devices import Device, open_device
+    from partita.runtime.vta.driver import DriverError
     from partita.runtime.vta.faults import (
         Deadlock,
         Finish,
@@ -24,13 +27,17 @@ if TYPE_CHECKING:
     from partita.runtime.vta.program import Program
     from partita.runtime.vta.records import Record, RecordError
     from partita.runtime.vta.simulator import SimulationReport, simulate
+    from partita.runtime.vta.timing import TimingError
 
 MODULES = {
     "AluOpcode": "isa",
     "Buffer": "buffers",
     "ConfigError": "config",
     "ConfigWarning": "config",
+    "CycleReport": "cycles",
     "Deadlock": "faults",
+    "Device": "devices",
+    "DriverError": "driver",
     "Finish": "faults",
     "Handle": "builder",
     "HardwareConfig": "config",
@@ -49,9 +56,13 @@ MODULES = {
     "RecordError": "records",
     "SimulationError": "faults",
     "SimulationReport": "simulator",
+    "TimingError": "timing",
     "Tokens": "builder",
     "Uninitialized": "faults",
+    "open_device": "devices",
     "simulate": "simulator",
+    "time_program": "cycles",
+    "time_stream": "cycles",
 }
 
 __all__ = [
@@ -59,7 +70,10 @@ __all__ = [
     "Buffer",
     "ConfigError",
     "ConfigWarning",
+    "CycleReport",
     "Deadlock",
+    "Device",
+    "DriverError",
     "Finish",
     "Handle",
     "HardwareConfig",
@@ -78,9 +92,13 @@ __all__ = [
     "RecordError",
     "SimulationError",
     "SimulationReport",
+    "TimingError",
     "Tokens",
     "Uninitialized",
+    "open_device",
     "simulate",
+    "time_program",
+    "time_stream",
 ]
 
 
