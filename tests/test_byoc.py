@@ -268,6 +268,7 @@ def test_modules_that_are_divided_already(targets: Sequence[str]) -> None:
     exe = check(text + GIVEN, targets)
     steps = [each for each in exe.artifact.plan.steps if isinstance(each, ExternalStep)]
     assert len(steps) == 3 + len(targets)
+    assert exe.artifact.targets == ("host", "example")
 
 
 def test_forty_results() -> None:

@@ -317,6 +317,13 @@ def test_strings_that_are_given_as_constants() -> None:
     assert_close(list(results.values()), from_onnxruntime(model, inputs))
 
 
+def test_a_value_of_no_known_type_is_read() -> None:
+    """ONNX's own inference of types crashes on it."""
+    text = 'g (float[3] x) => (bool[3] y) { s = Oast <to = 8> (x) y = RegexFullMatch <pattern = "1"> (s) }'
+    (op,) = carried(parsed(20, text))
+    assert op.operators == ("ai.onnx.Oast", "ai.onnx.RegexFullMatch")
+
+
 def test_operators_that_nobody_has_are_found_when_code_is_made() -> None:
     text = "g (float[4] x) => (float[4] y) { y = com.acme.Blend (x) }"
     with pytest.raises(CodegenError, match=r"onnxruntime does not take it: .*Blend"):
@@ -352,6 +359,11 @@ ERRORS = {
     "a dynamic shape of what could be converted if its operands were constants": (
         "g (float[N,3] x) => (float y) { [n] i = NonZero (x) s = Size (i) y = Cast <to = 1> (s) }",
         "node n (NonZero): expected operands of static shape, got ?x3; pass --shape x=?x3 with a number for each ?",
+    ),
+    "an operator in a graph that is not as ONNX has it": (
+        "g (bool c, float[3] x) => (float[3] y) { [if] y = If (c) <then_branch = t () => (float[3] p) "
+        "{ [s] p = Softmax <axes = 1> (x) }, else_branch = e () => (float[3] q) { q = Relu (x) }> }",
+        "node s (Softmax): unknown attribute axes; did you mean axis?",
     ),
     "a shape that nobody knows": (
         "g (float[4] x) => (int64[] y) { [n] y = NonZero (x) }",

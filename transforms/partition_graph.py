@@ -126,7 +126,10 @@ class _Modules:
         if name in self.modules:
             made_for = self.modules[name].target.data
             if made_for != target:
-                fail(at, f"expected byoc.module @{name} for {target}, got {made_for}")
+                fail(
+                    at,
+                    f"expected target {made_for}, which byoc.module @{name} is for already, got {target}",
+                )
             return
         for op in self.module.body.block.ops:
             symbol = get_name_if_symbol(op)

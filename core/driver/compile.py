@@ -412,7 +412,8 @@ def _assemble(
         },
     )
     called = [each for each in program.plan.steps if isinstance(each, ExternalStep)]
-    others = (each.name for each in backends if each.name != host.name)
+    asked = (each.name for each in backends if each.name != host.name)
+    others = dict.fromkeys((*asked, *(step.target for step in called)))
     return Artifact(
         program.plan,
         machine,

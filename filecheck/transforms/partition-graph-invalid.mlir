@@ -11,7 +11,7 @@ func.func @t() {
 
 // -----
 
-// CHECK: expected byoc.module @t for t{o=2}, got t{o=1}
+// CHECK: expected target t{o=1}, which byoc.module @t is for already, got t{o=2}
 func.func @main(%x : tensor<4xf32>) -> tensor<4xf32> {
   %a = relay.exp %x {byoc.target = "t{o=2}", byoc.region = 0 : i64} : tensor<4xf32>
   func.return %a : tensor<4xf32>

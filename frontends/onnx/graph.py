@@ -10,7 +10,7 @@ from typing import cast
 import onnx
 from onnx import AttributeProto, defs
 
-from partita.analysis.onnx_scopes import reads
+from partita.analysis.onnx_scopes import nested, reads
 from partita.errors import ModelError
 from partita.frontends.onnx.functions import (
     FunctionKey,
@@ -173,6 +173,18 @@ def check_attributes(
         node, label, "outputs", len(node.output), schema.min_output, schema.max_output
     )
     return result
+
+
+def check_nested(node: onnx.NodeProto, label: str, opsets: Opsets) -> None:
+    """Raise `ModelError` if a node, or one in its graphs, defies its schema, where ONNX has one.
+
+    ONNX's own inference of types crashes on some that do.
+    """
+    for each in nested(node):
+        domain = domain_of(each.domain)
+        schema = schema_of(each.op_type, opsets.get(domain, 0), domain)
+        if schema is not None:
+            check_attributes(each, label if each is node else each.name, schema)
 
 
 def _type_name(attribute: AttributeProto) -> str:

@@ -42,6 +42,7 @@ from partita.frontends.onnx.graph import (
     Support,
     check_attributes,
     check_functions,
+    check_nested,
     check_opsets,
     check_supported,
     label_of,
@@ -381,6 +382,7 @@ class _Conversion:
         node.proto = proto = with_functions_inlined(
             node.proto, node.label, opsets, self.functions
         )
+        check_nested(proto, node.label, opsets)
         operands = {each: self._carried(each, proto) for each in reads(proto)}
         nodes = renewed(proto, opsets, operands, node.label)
         if nodes is None:

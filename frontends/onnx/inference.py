@@ -45,12 +45,14 @@ class Unsettled:
 
 
 def result_types(
-    model: onnx.ModelProto, names: Sequence[str], stated: Stated
+    model: onnx.ModelProto | None, names: Sequence[str], stated: Stated
 ) -> dict[str, AnyTensorType | Unsettled]:
-    """Return the types of some outputs of a model of one node."""
-    found = _by_onnx(model)
-    if not all(_complete(found.get(name)) for name in names):
-        found = {**found, **_by_onnxruntime(model)}
+    """Return the types of some outputs of a model of one node, or of one that reads what is of no known type."""
+    found: dict[str, onnx.TypeProto] = {}
+    if model is not None:
+        found = _by_onnx(model)
+        if not all(_complete(found.get(name)) for name in names):
+            found |= _by_onnxruntime(model)
     return {name: _result_type(name, found.get(name), stated) for name in names}
 
 

@@ -9,7 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import onnx
-from onnx import TensorProto, helper, inliner, numpy_helper, version_converter
+from onnx import (
+    TensorProto,
+    helper,
+    inliner,
+    numpy_helper,
+    shape_inference,
+    version_converter,
+)
 from xdsl.dialects.builtin import AnyTensorType
 from xdsl.ir import SSAValue
 
@@ -91,7 +98,11 @@ def carry(
             node.static(_value(each), "operands")
     kept = Kept(proto, node.label, _opsets_of(node, proto, opsets), operands)
     names = [name for name in proto.output if name]
-    types = result_types(_model_of(proto, kept.opsets, operands), names, stated)
+    untyped = any(
+        isinstance(each, Loose) and each.type is None for each in operands.values()
+    )
+    model = None if untyped else _model_of(proto, kept.opsets, operands)
+    types = result_types(model, names, stated)
     random = any(each.op_type in RANDOM and not each.domain for each in nested(proto))
     settled: dict[str, AnyTensorType] = {}
     results: dict[str, SSAValue | Loose] = {}
@@ -213,7 +224,7 @@ def with_functions_inlined(
     model.functions.extend(functions.values())
     try:
         (made,) = inliner.inline_local_functions(model, True).graph.node
-    except (version_converter.ConvertError, RuntimeError, ValueError) as error:
+    except (RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise ModelError(
             f"node {label} ({proto.op_type}): the functions that it calls cannot be inlined: {reason}"
@@ -246,7 +257,12 @@ def renewed(
         model = version_converter.convert_version(
             _model_of(proto, opsets, operands), ONNX_OPSET
         )
-    except (version_converter.ConvertError, RuntimeError, ValueError) as error:
+    except (
+        shape_inference.InferenceError,
+        version_converter.ConvertError,
+        RuntimeError,
+        ValueError,
+    ) as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"{failed}: {reason}") from None
     given = {each.name for each in model.graph.input}

@@ -9,6 +9,7 @@ import onnx
 import onnx.parser
 from google.protobuf.message import DecodeError
 
+from partita.analysis.onnx_scopes import graphs_of, nested
 from partita.errors import ModelError
 
 TEXT_SUFFIX = ".onnxtxt"
@@ -98,12 +99,16 @@ def _texts(model: onnx.ModelProto) -> Iterator[object]:
     """Give all names in a model; protobuf gives bytes for what is not UTF-8."""
     graph = model.graph
     yield graph.name
-    for node in (*graph.node, *(n for f in model.functions for n in f.node)):
+    outer = (*graph.node, *(n for f in model.functions for n in f.node))
+    for node in (each for top in outer for each in nested(top)):
         yield from (node.name, node.op_type, node.domain, node.overload)
         yield from node.input
         yield from node.output
         for attribute in node.attribute:
             yield from (attribute.name, attribute.ref_attr_name)
+        for inner in graphs_of(node):
+            named = (*inner.input, *inner.output, *inner.initializer)
+            yield from (each.name for each in named)
     for tensor in (*graph.initializer, *(s.values for s in graph.sparse_initializer)):
         yield tensor.name
         for entry in tensor.external_data:
@@ -111,7 +116,8 @@ def _texts(model: onnx.ModelProto) -> Iterator[object]:
     for value in (*graph.input, *graph.output):
         yield value.name
         yield from (dim.dim_param for dim in value.type.tensor_type.shape.dim)
-    for opset in model.opset_import:
+    imports = (model.opset_import, *(each.opset_import for each in model.functions))
+    for opset in (each for some in imports for each in some):
         yield opset.domain
     for function in model.functions:
         yield from (function.name, function.domain, function.overload)
