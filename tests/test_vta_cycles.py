@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from vta_baseline import ADDS, FILES, GOLDEN, LAUNCHES, NETWORK
-from vta_programs import CONFIGS, DRAM_BASE, instructions_of, random_case, row
+from vta_programs import (
+    CONFIGS,
+    DRAM_BASE,
+    instructions_of,
+    random_case,
+    random_config,
+    row,
+)
 from vta_reference import Row, rows_of
 from vta_timing_reference import Reference
 
@@ -134,6 +141,20 @@ def test_random_launches(name: str, seed: int) -> None:
     random = Random(seed)
     case = random_case(random, modelled(random, CONFIGS[name]))
     check(case.instructions, case.config)
+
+
+@pytest.mark.full
+@settings(max_examples=300, deadline=None)
+@given(SEEDS)
+def test_random_launches_on_any_hardware(seed: int) -> None:
+    random = Random(seed)
+    config = modelled(random, random_config(random))
+    case = random_case(random, config, random.randint(1, 60))
+    report = check(case.instructions, config)
+    known = time_stream(case.instructions, config, memory=case.memory, base=DRAM_BASE)
+    expected = padding_read(rows_of(case.instructions), config, case.memory)
+    assert known.total.padding == expected
+    assert known.total.cycles == report.total.cycles
 
 
 @EXAMPLES

@@ -54,8 +54,8 @@ class Reference:
             while (
                 self._finish(now)
                 or self._fetch(now)
-                or self._start(now)
                 or self._serve(now)
+                or self._start(now)
             ):
                 pass
             if not self._to_fetch and not any(
