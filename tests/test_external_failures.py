@@ -199,7 +199,7 @@ def test_what_cannot_be_loaded(
     with pytest.raises(ArtifactError) as caught:
         partita.load(path)
     message = f"cannot load external @main_0 of target relu: {reason}"
-    assert str(caught.value) == message
+    assert str(caught.value) == f"{path}: {message}"
     exe = partita.load(fallback)
     assert exe.fallbacks == (message,)
     np.testing.assert_allclose(run(exe), EXPECTED, rtol=1e-6)
@@ -282,6 +282,23 @@ def test_linking_fails(result: object, reason: str) -> None:
     with pytest.warns(ExternalFailureWarning, match=reason):
         exe = partita.compile(parse(), [Linked(result=result)])
     np.testing.assert_allclose(run(exe), EXPECTED, rtol=1e-6)
+
+
+def test_what_fails_for_one_reason_is_told_once() -> None:
+    lines = [
+        "func.func @main(%x : tensor<4xf32>) -> tensor<4xf32> attributes {partita.entry} {"
+    ]
+    value = "%x"
+    for number in range(5):
+        lines.append(f"  %r{number} = relay.relu {value} : tensor<4xf32>")
+        lines.append(f"  %e{number} = relay.exp %r{number} : tensor<4xf32>")
+        value = f"%e{number}"
+    text = "\n".join([*lines, f"  func.return {value} : tensor<4xf32>", "}"])
+    with pytest.warns(ExternalFailureWarning) as caught:
+        partita.compile(parse(text), [Relu(refuse)])
+    assert [str(each.message) for each in caught] == [
+        "target relu cannot compile @main_0, @main_1, @main_2 and 2 more: no memory of that kind; the host runs them"
+    ]
 
 
 def test_only_what_fails_goes_to_the_host() -> None:

@@ -37,6 +37,10 @@ class RunRequest:
     quiet: bool = False
 
 
+TOLD = 3
+"""Modules that cannot be loaded, as far as each has a warning of its own."""
+
+
 def run_file(request: RunRequest) -> None:
     """Run an artifact once or several times, and print what came out."""
     executable = load(request.artifact, threads=request.threads)
@@ -58,8 +62,12 @@ def run_file(request: RunRequest) -> None:
 
 def warn_of_fallbacks(executable: Executable) -> None:
     """Say on standard error where the host runs what another target was to run."""
-    for each in executable.fallbacks:
+    reasons = executable.fallbacks
+    for each in reasons[:TOLD]:
         print(f"partita: warning: {each}; the host runs it", file=sys.stderr)
+    if len(reasons) > TOLD:
+        left = len(reasons) - TOLD
+        print(f"partita: warning: the host runs {left} more", file=sys.stderr)
 
 
 def inputs_of(

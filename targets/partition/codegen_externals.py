@@ -49,6 +49,9 @@ ERROR = "error"
 
 POLICIES = (HOST, ERROR)
 
+TOLD = 3
+"""Functions that failed for one reason, as far as a message names them."""
+
 
 class ExternalFailureWarning(UserWarning):
     """A back end could not compile a function, which the host therefore runs."""
@@ -170,6 +173,10 @@ class CodegenExternalsPass(TargetAware, ModulePass):
                             f"the host has no code for @{name} of target {backend.name}: {why_not}"
                         )
                 _insert_binary(function, modules[name])
+        for reason in dict.fromkeys(failures.values()):
+            names = [name for name, each in failures.items() if each == reason]
+            them = "them" if len(names) > 1 else "it"
+            self.tell(f"{_failed(backend, names, reason)}; the host runs {them}")
         for each in functions.values():
             each.detach()
             each.erase()
@@ -185,9 +192,7 @@ class CodegenExternalsPass(TargetAware, ModulePass):
         calls: Sequence[CallOp],
     ) -> None:
         """Let the host do what a function could not be compiled for."""
-        failed = (
-            f"target {backend.name} cannot compile @{function.sym_name.data}: {reason}"
-        )
+        failed = _failed(backend, [function.sym_name.data], reason)
         if self.on_failure == ERROR:
             raise CodegenError(
                 f"{failed}; set --on-external-failure=host to let the host run it"
@@ -197,9 +202,15 @@ class CodegenExternalsPass(TargetAware, ModulePass):
         why_not = cannot_run(kept)
         if why_not is not None:
             raise CodegenError(f"{failed}; the host cannot run it either: {why_not}")
-        self.tell(f"{failed}; the host runs it")
         for call in calls:
             inline_function(call, kept)
+
+
+def _failed(backend: Backend, names: Sequence[str], reason: str) -> str:
+    """Say which functions could not be compiled."""
+    named = ", ".join(f"@{name}" for name in names[:TOLD])
+    more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
+    return f"target {backend.name} cannot compile {named}{more}: {reason}"
 
 
 def is_compiled(function: FuncOp) -> bool:
