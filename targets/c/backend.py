@@ -123,7 +123,9 @@ class C(ExternalBackend):
         program = emit_together(
             (each.functions for each in lowered.values()), self.weights == TABLE
         )
+        context.progress("C sources", 0, 1)
         content = self.compiler.compile(program.source, context.machine)
+        context.progress("C sources", 1, 1)
         files = {MEMBER: content, SOURCE: program.source.encode()}
         return {
             name: ExternalModule(files, region.weights, {FUNCTION: region.runner})
