@@ -39,6 +39,9 @@ STACK_LIMIT = 256 * 1024
 
 ALIGNMENT = 64
 
+LONG_SUM = 128
+"""Iterations from which on LLVM does not unroll a sum as a whole."""
+
 
 @dataclass(frozen=True)
 class KernelText:
@@ -241,14 +244,16 @@ class _Kernel:
         """Return what LLVM is told about a loop.
 
         Iterations that threads share must not depend on which of them run in one call, and what a schedule made
-        vectors of is good as it is. A short sum would be unrolled, one addition after the other, instead of vectorized.
+        vectors of is good as it is. A short sum would be unrolled, one addition after the other, instead of
+        vectorized; a long one has several vectors of sums if nothing is said.
         """
         inside = [each for each in op.walk() if isinstance(each, tir.ForOp)]
         if op is self.grid or any(
             each.loop_kind is LoopKind.VECTORIZED for each in inside
         ):
             return AS_WRITTEN
-        return AS_VECTORS if inside == [op] and reduced_along(op) else None
+        short = inside == [op] and op.extent < LONG_SUM
+        return AS_VECTORS if short and reduced_along(op) else None
 
     def lanes(self, op: tir.ForOp) -> None:
         """Run a loop's iterations as lanes."""

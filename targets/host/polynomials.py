@@ -68,7 +68,8 @@ LOG_ERFC = (
 """Highest power first: the logarithm of `1 - erf` on [1, 4], interpolated at Chebyshev nodes of [0.98, 4]."""
 
 LN2_HIGH, LN2_LOW = 0.693359375, -2.12194440e-4
-ROUNDER = 1.5 * 2.0**23 + 2 * 127
+ROUNDER = 1.5 * 2.0**23
+BIAS = 127
 SQRT_HALF = 0.707106781186547524
 LOG2_E = 1.44269504088896341
 
@@ -107,29 +108,45 @@ class _Arithmetic:
             result = self.fma(result, x, self.number(coefficient))
         return result
 
+    def scale(self, x: Value, biased: Value) -> Value:
+        """Multiply by 2 to an integer (`i32`), whose lowest nine bits hold it plus the bias of exponents."""
+        emitter = self.emitter
+        bits = emitter.binary("shl", biased, emitter.constant(23, "i32"))
+        return emitter.binary("fmul", x, emitter.convert("bitcast", bits, F32))
+
 
 def exp(emitter: Emitter, x: Value) -> Value:
     """`2^n * P(x - n ln 2)`, with the power applied in two halves for denormal results.
 
-    Adding `ROUNDER` rounds to an integer, and leaves twice the bias of exponents plus that integer in the lowest bits.
     Comparisons keep a NaN, which then stays one whatever it is multiplied by.
     """
     m = _Arithmetic(emitter, x.lanes)
     low, high = m.number(-104.0), m.number(89.0)
     inside = emitter.select(m.compare("olt", high, x), high, x)
     inside = emitter.select(m.compare("ogt", low, inside), low, inside)
-    shifted = m.fma(inside, m.number(LOG2_E), m.number(ROUNDER))
-    n = m.subtract(shifted, m.number(ROUNDER))
-    r = m.fma(n, m.number(-LN2_HIGH), inside)
-    r = m.fma(n, m.number(-LN2_LOW), r)
-    p = m.fma(m.multiply(r, r), m.polynomial(r, EXP), m.add(r, m.number(1.0)))
-    bits = emitter.convert("bitcast", shifted, "i32")
+    p, bits = _parts_of_exp(m, inside, 2 * BIAS)
     half = emitter.binary("lshr", bits, emitter.constant(1, "i32"))
     rest = emitter.binary("sub", bits, half)
-    for exponent in (half, rest):
-        placed = emitter.binary("shl", exponent, emitter.constant(23, "i32"))
-        p = emitter.binary("fmul", p, emitter.convert("bitcast", placed, F32))
-    return p
+    return m.scale(m.scale(p, half), rest)
+
+
+def _normal_exp(m: _Arithmetic, x: Value) -> Value:
+    """Compute exp on [-87, 88], where results are normal numbers, and of NaN."""
+    return m.scale(*_parts_of_exp(m, x, BIAS))
+
+
+def _parts_of_exp(m: _Arithmetic, x: Value, bias: int) -> tuple[Value, Value]:
+    """Return `P(x - n ln 2)`, and an integer (`i32`) whose lowest bits are `n + bias`.
+
+    To add `ROUNDER` rounds to an integer, which is then in the lowest bits of the sum.
+    """
+    rounder = m.number(ROUNDER + bias)
+    shifted = m.fma(x, m.number(LOG2_E), rounder)
+    n = m.subtract(shifted, rounder)
+    r = m.fma(n, m.number(-LN2_HIGH), x)
+    r = m.fma(n, m.number(-LN2_LOW), r)
+    p = m.fma(m.multiply(r, r), m.polynomial(r, EXP), m.add(r, m.number(1.0)))
+    return p, m.emitter.convert("bitcast", shifted, "i32")
 
 
 def log(emitter: Emitter, x: Value) -> Value:
@@ -171,8 +188,9 @@ def tanh(emitter: Emitter, x: Value) -> Value:
     magnitude = emitter.intrinsic("fabs", x)
     z = m.multiply(x, x)
     near = m.fma(m.multiply(m.polynomial(z, TANH), z), x, x)
-    doubled = m.add(magnitude, magnitude)
-    power = emitter.helper("exp", doubled, exp)
+    limit = m.number(10.0)
+    inside = emitter.select(m.compare("olt", limit, magnitude), limit, magnitude)
+    power = _normal_exp(m, m.add(inside, inside))
     quotient = emitter.binary("fdiv", m.number(2.0), m.add(power, m.number(1.0)))
     far = m.subtract(m.number(1.0), quotient)
     result = emitter.select(m.compare("olt", magnitude, m.number(0.625)), near, far)
@@ -185,8 +203,7 @@ def erf(emitter: Emitter, x: Value) -> Value:
     magnitude = emitter.intrinsic("fabs", x)
     near = m.multiply(x, m.polynomial(m.multiply(x, x), ERF))
     limit = m.number(4.0)
-    inside = emitter.select(m.compare("olt", magnitude, limit), magnitude, limit)
-    rest = emitter.helper("exp", m.polynomial(inside, LOG_ERFC), exp)
+    inside = emitter.select(m.compare("olt", limit, magnitude), limit, magnitude)
+    rest = _normal_exp(m, m.polynomial(inside, LOG_ERFC))
     far = emitter.intrinsic("copysign", m.subtract(m.number(1.0), rest), x)
-    result = emitter.select(m.compare("olt", magnitude, m.number(1.0)), near, far)
-    return emitter.select(m.compare("uno", x, x), x, result)
+    return emitter.select(m.compare("olt", magnitude, m.number(1.0)), near, far)
