@@ -1,14 +1,23 @@
 """The key and the labels of a task follow from what is computed, not from what it is called."""
 
+import random
+from collections.abc import Iterator
+
 import pytest
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from relay_cases import Case
+from relay_cases.graphs import graphs
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 
 from partita.analysis.canonical_task import canonical_function, take_labels, task_key
 from partita.analysis.verification import verify
 from partita.dialects.te import ComputeOp
 from partita.driver import context
+from partita.transforms.lower_relay_to_te import Computes, lower_to_te_compute
 
 TWICE = """
 func.func @f(%x : tensor<8xf32>, %y : tensor<8xf32>) -> tensor<8xf32> {
@@ -146,3 +155,76 @@ def test_a_canonical_function_is_canonical() -> None:
 
 def test_keys_are_the_same_in_every_version_and_process() -> None:
     assert task_key(function(TWICE)) == "ebbb244170c9a966e1f3a97414680318"
+
+
+def relisted(function: FuncOp, rng: random.Random) -> FuncOp:
+    """Return the same function with ops in another order that is legal, other arguments first, and other names."""
+    old = function.body.block
+    order = rng.sample(range(len(old.args)), len(old.args))
+    new = Block(arg_types=[old.args[each].type for each in order])
+    values: dict[SSAValue, SSAValue] = {
+        old.args[each]: argument for each, argument in zip(order, new.args, strict=True)
+    }
+    for number, op in enumerate(listing(old, rng)):
+        clone = op.clone(values, clone_name_hints=False)
+        if isinstance(clone, ComputeOp):
+            clone.properties["label"] = StringAttr(f"label_{number}")
+        new.add_op(clone)
+    type = FunctionType.from_lists(
+        tuple(new.arg_types), function.function_type.outputs.data
+    )
+    return FuncOp("relisted", type, Region(new))
+
+
+def listing(block: Block, rng: random.Random) -> Iterator[Operation]:
+    """Yield the ops of a block in a random order in which each follows what it uses."""
+    waiting = list(block.ops)
+    listed: set[Operation] = set()
+    while waiting:
+        ready = [
+            op
+            for op in waiting
+            if not isinstance(op, ReturnOp)
+            and all(
+                value.owner in listed
+                for nested in op.walk()
+                for value in nested.operands
+                if isinstance(value.owner, Operation) and value.owner.parent is block
+            )
+        ]
+        op = rng.choice(ready) if ready else waiting[-1]
+        waiting.remove(op)
+        listed.add(op)
+        yield op
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(graphs(30), st.integers(0, 1 << 30))
+def test_graphs_listed_otherwise_are_one_task(case: Case, seed: int) -> None:
+    module = case.module(kernel=True)
+    graph = module.body.block.first_op
+    assert isinstance(graph, FuncOp)
+    computes = lower_to_te_compute(graph)
+    other = relisted(computes, random.Random(seed))
+    verify(other)
+    assert task_key(other) == task_key(computes)
+    one, two = (canonical_function(each, "task") for each in (computes, other))
+    verify(one)
+    assert str(one) == str(two)
+    assert task_key(one) == task_key(computes)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(graphs(30))
+def test_graphs_are_lowered_as_without_a_cache(case: Case) -> None:
+    """Twice the same graph, once from the cache, each with its own origins."""
+    cache = Computes()
+    for prefix in ("a", "b"):
+        graph = case.module(kernel=True).body.block.first_op
+        assert isinstance(graph, FuncOp)
+        for number, op in enumerate(graph.body.block.ops):
+            if op.results:
+                op.attributes["partita.origin"] = StringAttr(f"{prefix}{number}")
+        before = str(graph)
+        assert str(lower_to_te_compute(graph, cache)) == str(lower_to_te_compute(graph))
+        assert str(graph) == before

@@ -1,6 +1,6 @@
 """Replace graph operators by what they compute, element by element."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -90,6 +90,8 @@ class Computes:
         if not _is_pure(function):
             return lower_to_te_compute(function)
         flow = function_dataflow(function)
+        if len(flow.operations) + 1 < len(_body(function)):
+            return lower_to_te_compute(function)  # dead ops are not in the key
         origins = [each.attributes.get(ORIGIN) for each in flow.operations]
         if flow.key not in self._lowered:
             self._lowered[flow.key] = _lower_numbered(function, flow.operations)
@@ -170,7 +172,7 @@ def _is_computed(op: Operation) -> bool:
     return isinstance(op, RelayOp) and not isinstance(op, ConstantOp)
 
 
-def _body(function: FuncOp) -> Iterable[Operation]:
+def _body(function: FuncOp) -> Sequence[Operation]:
     return [op for block in function.body.blocks for op in block.ops]
 
 
