@@ -280,6 +280,52 @@ def test_what_ops_share_is_computed_once() -> None:
     assert nodes.count("SplitToSequence") == 1
 
 
+def test_weights_in_graphs_are_weights_like_others() -> None:
+    """They are stored once, and not in the model; two graphs may call different ones the same."""
+    rng = np.random.default_rng(0)
+
+    def body(name: str) -> onnx.GraphProto:
+        weights = [
+            onnx.numpy_helper.from_array(
+                rng.standard_normal((32, 32), np.float32), "w"
+            ),
+            onnx.numpy_helper.from_array(np.array([1, 2], np.float32), "small"),
+        ]
+        value = onnx.numpy_helper.from_array(rng.standard_normal((32, 32), np.float32))
+        make = onnx.helper.make_node
+        nodes = [
+            make("Constant", [], ["k"], value=value),
+            make("MatMul", ["x", "w"], ["a"]),
+            make("Add", ["a", "k"], ["b"]),
+            make("Concat", ["b", "b"], [name], axis=0),
+        ]
+        result = onnx.helper.make_tensor_value_info(name, 1, (64, 32))
+        return onnx.helper.make_graph(nodes, name, [], [result], weights)
+
+    node = onnx.helper.make_node(
+        "If", ["c"], ["y"], then_branch=body("then"), else_branch=body("other")
+    )
+    inputs = [
+        onnx.helper.make_tensor_value_info("c", 9, ()),
+        onnx.helper.make_tensor_value_info("x", 1, (32, 32)),
+    ]
+    outputs = [onnx.helper.make_tensor_value_info("y", 1, (64, 32))]
+    graph = onnx.helper.make_graph([node], "g", inputs, outputs)
+    opsets = [onnx.helper.make_opsetid("", 17)]
+    model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    executable = partita.compile(model, ["onnxruntime"])
+    artifact = executable.artifact
+    assert len(artifact.weights) == 4
+    assert max(map(len, artifact.modules.values())) < 4096
+    for chosen in (True, False):
+        given = {
+            "c": np.array(chosen),
+            "x": rng.standard_normal((32, 32), np.float32),
+        }
+        results = executable.run(given)
+        assert_close(list(results.values()), from_onnxruntime(model, given))
+
+
 def test_random_numbers_are_not_shared() -> None:
     text = (
         "g (bool c, float[3] x) => (float[3] y, float[3] z) { y = If (c) <then_branch = t () => (float[3] p) "

@@ -48,6 +48,7 @@ from partita.frontends.onnx.graph import (
     label_of,
     ordered,
 )
+from partita.frontends.onnx.hoisting import hoisted
 from partita.frontends.onnx.inference import Stated
 from partita.frontends.onnx.node import DynamicShape, Node, Operand
 from partita.frontends.onnx.opaque import (
@@ -121,6 +122,7 @@ def _module(source: Source, shapes: Shapes, opaque: bool) -> ModuleOp:
         way_out(names, types),
         support,
         Stated(_stated_types(graph), shapes, _read(graph)) if opaque else None,
+        source.folder,
     )
     for index in order:
         node = graph.node[index]
@@ -235,6 +237,9 @@ class _Conversion:
 
     stated: Stated | None
     """What is known of the results of operators that are carried along; `None` if none is."""
+
+    folder: Path | None
+    """What external data is relative to."""
 
     missing: dict[str, str] = field(default_factory=dict[str, str])
     """Outputs that converters do not make, with what they are: an error only if they are used."""
@@ -379,10 +384,12 @@ class _Conversion:
     def _carry(self, node: Node, opsets: Opsets, prefix: str) -> Expansion | None:
         """Carry a node along, or return nodes of a newer opset, with inner names of a prefix."""
         assert self.stated is not None
-        node.proto = proto = with_functions_inlined(
-            node.proto, node.label, opsets, self.functions
-        )
+        proto = with_functions_inlined(node.proto, node.label, opsets, self.functions)
         check_nested(proto, node.label, opsets)
+        node.proto, tensors = hoisted(proto, prefix)
+        proto = node.proto
+        for name, tensor in tensors.items():
+            self.values[name] = Initializer(tensor, name, self.folder)
         operands = {each: self._carried(each, proto) for each in reads(proto)}
         nodes = renewed(proto, opsets, operands, node.label)
         if nodes is None:
