@@ -1,8 +1,9 @@
 """Schedules that were found reach the kernels that they are for: by key, whatever model, names and order."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,13 @@ import numpy as np
 import onnx.parser
 import pytest
 from numpy.typing import NDArray
+from onnx_graphs import random_model
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 
 import partita
+from networks import light, mobilenet, transformer
 from partita.analysis.schedule_database import Record, ScheduleDatabase
 from partita.analysis.schedule_text import parse_schedule, schedule_text
 from partita.dialects.sched import SequenceOp
@@ -314,17 +317,44 @@ def test_a_database_that_is_none_is_refused_first(tmp_path: Path) -> None:
         run(MLP, db=tmp_path / "none.db")
 
 
-def test_rules_write_schedules_that_can_be_kept(db: ScheduleDatabase) -> None:
-    """What a rule makes of a task is a record like any other, and does what the rule does."""
-    for task in partita.extract_tasks(onnx.parser.parse_model(MLP)):
+def store_what_rules_make(db: ScheduleDatabase, model: onnx.ModelProto) -> None:
+    for task in partita.extract_tasks(model):
         module = task.module.clone()
         LowerTeToTirPass().apply(context(), module)
         ScheduleHostPass().apply(context(), module)
-        (sequence,) = (op for op in module.ops if isinstance(op, SequenceOp))
-        db.add(Record(task.key, task.target, Machine.host(), schedule_text(sequence)))
-    attached, result = run(MLP, db=db.path)
-    assert len(attached) == 2
-    np.testing.assert_array_equal(result, run(MLP)[1])
+        for op in module.ops:
+            if isinstance(op, SequenceOp):
+                text = schedule_text(op)
+                db.add(Record(task.key, task.target, Machine.host(), text))
+
+
+MODELS: Mapping[str, Callable[[], onnx.ModelProto]] = {
+    **{f"random {seed}": partial(random_model, seed) for seed in range(4)},
+    "mlp": lambda: onnx.parser.parse_model(MLP),
+    "squeezenet": lambda: light("squeezenet"),
+    "mobilenet": mobilenet,
+    "transformer": transformer,
+}
+
+LONG = ("mobilenet", "squeezenet", "transformer")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(each, marks=pytest.mark.full) if each in LONG else each
+        for each in MODELS
+    ],
+)
+def test_what_rules_make_can_be_kept(db: ScheduleDatabase, name: str) -> None:
+    """Stored by task and attached to kernels, it gives the very code that rules give."""
+    model, told = MODELS[name](), list[str]()
+    store_what_rules_make(db, model)
+    artifact = partita.compile_artifact(model)
+    stored = partita.compile_artifact(model, db=db.path, tell=told.append)
+    assert stored.objects == artifact.objects
+    assert not [each for each in told if "does not apply" in each]
+    assert len(db.records()) > 0
 
 
 def test_text_of_schedules() -> None:
