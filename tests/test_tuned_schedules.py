@@ -21,7 +21,7 @@ import partita
 from networks import light, mobilenet, transformer
 from partita.analysis.schedule_database import Record, ScheduleDatabase
 from partita.analysis.schedule_text import parse_schedule, schedule_text
-from partita.dialects.sched import SequenceOp
+from partita.dialects.sched import Schedule, SequenceOp
 from partita.driver import Task, context
 from partita.errors import DatabaseError, IRError, PassError
 from partita.runtime import Machine
@@ -285,6 +285,18 @@ def test_schedules_that_are_given_come_first(db: ScheduleDatabase) -> None:
     assert ["[?, 8]" in each for each in attached.values()] == [True]
     attached, _ = run(MLP, schedules=mine)
     assert ["[?, 8]" in each for each in attached.values()] == [True]
+
+
+def test_schedules_are_made_step_by_step() -> None:
+    task, schedule = dense(MLP), Schedule()
+    product = schedule.block("reduce_0")
+    i, j, k = schedule.loops(product, ["i", "j", "k"])
+    outer, lanes = schedule.split(j, None, 8)
+    schedule.reorder(i, outer, k, lanes)
+    schedule.vectorize(lanes)
+    attached, result = run(MLP, schedules={task.key: str(schedule.sequence(task.name))})
+    assert ["[?, 8]" in each for each in attached.values()] == [True]
+    np.testing.assert_allclose(result, run(MLP)[1], rtol=1e-5, atol=1e-5)
 
 
 def test_schedules_that_are_given_have_to_apply() -> None:
