@@ -260,13 +260,19 @@ class Draws:
             tensorize(self.state, loops[-1], self.pick(*copies))
 
     def load_ahead(self) -> None:
-        """Do together what a random choice of steps hardly finds: a tile that is copied in a pipelined loop."""
+        """Do together what a random choice of steps hardly finds: tiles that an instruction copies in a pipelined loop."""
         block = self.block()
         loops = loops_around(block)
-        if loops:
-            copy = cache_read(self.state, block, 0, self.pick("local", "fast"))
+        if not loops:
+            return
+        copy = cache_read(self.state, block, 0, self.pick("local", "fast", "fast"))
+        if self.pick(True, True, False):
             compute_at(self.state, copy, loops[0])
-            pipeline(self.state, loops[0], self.pick(2, 3))
+        inner = loops_around(copy)[-1]
+        name = f"copy_{inner.extent}__fast"
+        if inner is not loops[0] and name in self.state.intrinsics:
+            tensorize(self.state, inner, name)
+        pipeline(self.state, loops[0], self.pick(2, 3))
 
     def unroll(self) -> None:
         unroll(self.state, self.loop(), self.pick(None, 2))
@@ -314,8 +320,10 @@ def scheduled(source: str, data: st.DataObject) -> tuple[ModuleOp, list[Array], 
     LowerTeToTirPass().apply(context(), module)
     state = State(function)
     draws = Draws(state, data)
-    for _ in range(data.draw(st.integers(1, 12))):
-        step = data.draw(st.sampled_from(STEPS))
+    steps = data.draw(st.lists(st.sampled_from(STEPS), min_size=1, max_size=12))
+    if data.draw(st.booleans()):
+        steps.insert(0, Draws.load_ahead)
+    for step in steps:
         before = str(module)
         try:
             step(draws)

@@ -260,3 +260,59 @@ sched.sequence @noted_schedule for @noted {
   sched.annotate loop %i, "prefetch", 2 : i64
   sched.annotate block %b, "precision", "low"
 }
+
+// -----
+
+// What nobody reads is in the way of nothing.
+// CHECK:      func.func @unread(%x: memref<2xf32>, %y: memref<2xf32>)
+// CHECK-NEXT:   %x_local = memref.alloc() : memref<2xf32, "local">
+// CHECK-NEXT:   tir.block "exp_read0_head" spatial (%i in 2) at [0] {
+// CHECK-NEXT:     %0 = tir.load %x[%i] : memref<2xf32>
+// CHECK-NEXT:     tir.store %0, %x_local[0] : memref<2xf32, "local">
+// CHECK-NEXT:   }
+// CHECK-NEXT:   tir.block "exp_read0" spatial (%i_1 in 2) at [1] {
+// CHECK-NEXT:     %1 = tir.load %x[%i_1] : memref<2xf32>
+// CHECK-NEXT:     tir.store %1, %x_local[1] : memref<2xf32, "local">
+// CHECK-NEXT:   }
+// CHECK-NEXT:   %t = memref.alloc() : memref<f32, "local">
+// CHECK-NEXT:   tir.block "exp" spatial (%i_2 in 2) at [0] {
+// CHECK-NEXT:     %v = tir.load %x_local[0] : memref<2xf32, "local">
+// CHECK-NEXT:     %e = math.exp %v : f32
+// CHECK-NEXT:     tir.store %e, %t[] : memref<f32, "local">
+// CHECK-NEXT:   }
+// CHECK-NEXT:   %t_1 = memref.alloc() : memref<f32, "local">
+// CHECK-NEXT:   tir.block "exp_tail" spatial (%i_3 in 2) at [1] {
+// CHECK-NEXT:     %v_1 = tir.load %x_local[1] : memref<2xf32, "local">
+// CHECK-NEXT:     %e_1 = math.exp %v_1 : f32
+// CHECK-NEXT:     tir.store %e_1, %t_1[] : memref<f32, "local">
+// CHECK-NEXT:   }
+// CHECK-NEXT:   tir.for %i_4 = 0 to 2 {
+// CHECK-NEXT:     tir.block "log" spatial (%i_5 in 2) at [%i_4] {
+// CHECK-NEXT:       %v_2 = tir.load %x[%i_5] : memref<2xf32>
+// CHECK-NEXT:       %e_2 = math.log %v_2 : f32
+// CHECK-NEXT:       tir.store %e_2, %y[%i_5] : memref<2xf32>
+// CHECK-NEXT:     }
+// CHECK-NEXT:   }
+// CHECK-NEXT:   func.return
+// CHECK-NEXT: }
+func.func @unread(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %t = te.compute "exp" (%i in 2) {
+    %v = te.read %x[%i] : tensor<2xf32>
+    %e = math.exp %v : f32
+    te.yield %e : f32
+  } : tensor<2xf32>
+  %y = te.compute "log" (%i in 2) {
+    %v = te.read %x[%i] : tensor<2xf32>
+    %e = math.log %v : f32
+    te.yield %e : f32
+  } : tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}
+sched.sequence @unread_schedule for @unread {
+  %b = sched.block "exp"
+  %i = sched.loops %b -> 1
+  %c = sched.cache_read %b, 0, "local"
+  sched.compute_at %c, %i
+  sched.set_scope %b, "local"
+  sched.pipeline %i, 2
+}

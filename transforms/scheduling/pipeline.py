@@ -73,7 +73,8 @@ def _pipeline(loop: ForOp, labels: Labels) -> None:
     fill, drain = loop.clone(), loop.clone()
     for copy, keeps in ((fill, True), (drain, False)):
         copy.loop_kind = LoopKind.SERIAL
-        for index, op in enumerate(tuple(copy.body.block.ops)):
+        # Users go before what they use.
+        for index, op in reversed(tuple(enumerate(copy.body.block.ops))):
             if (index in places) is not keeps:
                 op.detach()
                 op.erase()
