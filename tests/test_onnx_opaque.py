@@ -346,10 +346,20 @@ def test_branch_that_is_known_to_be_taken_is_converted() -> None:
     )
     model = parsed(17, text)
     assert not carried(model)
-    result = interpret(
-        import_onnx(model, opaque=True), [np.array([-1, 0, 1], np.float32)]
+    for module in (
+        import_onnx(model, opaque=True),
+        import_onnx(parsed(17, text.replace("com.acme.Blend", "Abs"))),
+    ):
+        result = interpret(module, [np.array([-1, 0, 1], np.float32)])
+        assert_close(list(result), [np.array([1, 2, 4], np.float32)])
+
+
+def test_branch_that_is_not_known_is_for_onnxruntime() -> None:
+    with pytest.raises(ModelError) as caught:
+        import_onnx(parsed(*MODELS["a subgraph that reads values from outside"]))
+    assert str(caught.value) == (
+        "not supported: node If_1 (If of domain ai.onnx); --target onnxruntime runs them"
     )
-    assert_close(list(result), [np.array([1, 2, 4], np.float32)])
 
 
 def test_strings_that_are_given_as_constants() -> None:

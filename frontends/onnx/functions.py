@@ -12,6 +12,8 @@ from partita.analysis.onnx_scopes import nested, reads, renamed
 FunctionKey = tuple[str, str, str]
 """Domain, name, overload."""
 
+IF: FunctionKey = ("", "If", "")
+
 Opsets = Mapping[str, int]
 """The opset version of each domain, in a graph or in the body of a function."""
 

@@ -10,9 +10,10 @@ from typing import cast
 import onnx
 from onnx import AttributeProto, defs
 
-from partita.analysis.onnx_scopes import nested, reads
+from partita.analysis.onnx_scopes import graphs_of, nested, reads
 from partita.errors import ModelError
 from partita.frontends.onnx.functions import (
+    IF,
     FunctionKey,
     Opsets,
     depends_on_types,
@@ -83,7 +84,10 @@ class Support:
     def missing(
         self, node: onnx.NodeProto, opsets: Opsets, label: str
     ) -> tuple[str, ...]:
-        """Return the ops without converter; `label` names the node of the graph."""
+        """Return the ops without converter; `label` names the node of the graph.
+
+        An `If` is its branches, as its condition may turn out to be known. Recurses by nesting of graphs.
+        """
         key = key_of(node)
         domain = domain_of(node.domain)
         opset = opsets.get(domain)
@@ -92,6 +96,10 @@ class Support:
                 f"node {label} ({node.op_type}): expected an opset for domain "
                 f"{domain or 'ai.onnx'}, got none"
             )
+        if key == IF:
+            inside = (each for graph in graphs_of(node) for each in graph.node)
+            found = (op for each in inside for op in self.missing(each, opsets, label))
+            return tuple(dict.fromkeys(found))
         if (key, opset) not in self._known:
             self._known[key, opset] = ()  # a function that calls itself ends here
             self._known[key, opset] = self._look(node, opset, label)

@@ -26,6 +26,7 @@ from partita.dialects.relay.opaque import ONNX_OPSET
 from partita.errors import ModelError
 from partita.frontends.onnx.builder import Builder, Initializer, array_of
 from partita.frontends.onnx.functions import (
+    IF,
     Expansion,
     FunctionKey,
     Opsets,
@@ -281,11 +282,11 @@ class _Conversion:
     ) -> Expansion | None:
         """Convert a node, or carry it along, or return nodes to convert in its place."""
         prefix = f"{label}/{self.expansions + 1}/"
-        function = self._function(node, opsets, label)
-        if function is not None:
-            expansion = expand(node, function, prefix)
-        elif (taken := self._branch_taken(node)) is not None:
+        taken = self._branch_taken(node)
+        if taken is not None:
             expansion = branch(node, taken, prefix, opsets)
+        elif (function := self._function(node, opsets, label)) is not None:
+            expansion = expand(node, function, prefix)
         else:
             expansion = self._convert_one(node, label, opsets, prefix)
         if expansion is not None:
@@ -294,7 +295,7 @@ class _Conversion:
 
     def _branch_taken(self, node: onnx.NodeProto) -> bool | None:
         """Return the condition of an `If`, if it is known."""
-        if node.op_type != "If" or domain_of(node.domain) or not node.input:
+        if key_of(node) != IF or not node.input:
             return None
         condition = self._carried(node.input[0], node)
         if isinstance(condition, Initializer):
@@ -324,7 +325,8 @@ class _Conversion:
         )
         if function is None and self.stated is None:
             raise ModelError(
-                f"not supported: node {label} ({node.op_type} of domain {domain or 'ai.onnx'})"
+                f"not supported: node {label} ({node.op_type} of domain {domain or 'ai.onnx'}); "
+                "--target onnxruntime runs them"
             )
         return function
 
