@@ -15,6 +15,7 @@ from partita.driver import (
     make_backend,
     prepare,
 )
+from partita.errors import OptionError
 from partita.runtime import Artifact, Machine
 from partita.targets.host.processors import machine_named
 from partita.tools.inputs import read_insertion, read_model
@@ -59,6 +60,10 @@ def compile_file(request: CompileRequest) -> None:
     start = perf_counter()
     if request.output is not None:
         check_writable(request.output)
+    elif request.db is not None and not request.print_pipeline:
+        raise OptionError(
+            "--db is for kernels of the host, and --emit-c has none; set -o"
+        )
     targets = tuple(make_backend(each) for each in request.targets)
     insertions = tuple(map(read_insertion, request.insertions))
     machine = machine_named(request.host_triple, request.host_cpu)

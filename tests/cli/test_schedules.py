@@ -165,6 +165,7 @@ def test_what_does_not_apply_is_told(run: Run, key: str) -> None:
     [
         (["compile", *SMALL, "-o", "o.partita", "--db", "no.db"], "there is no schedule database no.db"),
         (["compile", *SMALL, "-o", "o.partita", "--db", "s.mlir"], "s.mlir is no schedule database"),
+        (["compile", *SMALL, "--target", "c", "--emit-c", "out", "--db", "no.db"], "--db is for kernels of the host"),
         (["db", "list", "no.db"], "there is no schedule database no.db"),
         (["db", "export", "s.mlir"], "s.mlir is no schedule database"),
         (["db", "merge", "a.db", "no.db"], "there is no schedule database no.db"),
