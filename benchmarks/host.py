@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from tempfile import TemporaryDirectory
@@ -44,6 +45,7 @@ MADE: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "resnet18": resnet18,
     "mobilenet": mobilenet,
     "transformer": transformer,
+    "encoder": partial(transformer, width=384, heads=6, layers=12),
 }
 NETWORKS = (*LIGHT, *MADE)
 MEBIBYTE = 1 << 20
