@@ -77,20 +77,31 @@ class Memory:
         self.emitter = emitter
         self.indices = indices
         self._ahead: tuple[AffineExpr, int] | None = None
+        self._fetched: set[tuple[str, AffineExpr, int]] = set()
 
     @contextmanager
     def fetching(self, variable: AffineExpr, distance: int) -> Generator[None]:
-        """Let reads inside fetch what they will read when a loop's variable is larger by a distance above 0."""
-        before = self._ahead
+        """Let reads inside fetch what they will read when a loop's variable is larger by a distance above 0.
+
+        Reads of one place fetch once, and those beside vectors that all lanes share do not: a line of them lasts.
+        """
+        before = self._ahead, self._fetched
         if distance:
-            self._ahead = variable, distance
+            self._ahead, self._fetched = (variable, distance), set()
         yield
-        self._ahead = before
+        self._ahead, self._fetched = before
 
     def _fetch(self, buffer: Buffer, address: Address) -> None:
         """Ask for the cache line that a read will need some iterations later; it may lie outside the buffer."""
         if self._ahead is None or address.stride is None:
             return
+        shared = address.stride == 0 and any(
+            each.is_lane for each in self.indices.dimensions
+        )
+        place = buffer.pointer, address.varying, address.offset
+        if shared or place in self._fetched:
+            return
+        self._fetched.add(place)
         variable, distance = self._ahead
         dims = [AffineExpr.dimension(i) for i in range(len(self.indices.dimensions))]
         later = [dim + distance if dim == variable else dim for dim in dims]

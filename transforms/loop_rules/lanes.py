@@ -79,7 +79,7 @@ def _block_along(stage: Stage, axis: int) -> int | None:
 
 def _row_axes(stage: Stage, lanes: int) -> tuple[int, ...]:
     """Return the last other axes on which loaded vectors do not depend, and something else does."""
-    moving = _moving(stage, lanes)
+    moving = moving_loads(stage, lanes)
     shared = [
         axis
         for axis, extent in enumerate(stage.spatial)
@@ -93,7 +93,7 @@ def _row_axes(stage: Stage, lanes: int) -> tuple[int, ...]:
 
 def _vector_axis(stage: Stage, lanes: int, rows: tuple[int, ...]) -> int:
     """Return an axis along which the same scalars meet other vectors; that of the lanes if there is none."""
-    moving = _moving(stage, lanes)
+    moving = moving_loads(stage, lanes)
     scalars = [load for load in stage.loads if load not in moving]
     if scalars and rows:
         for axis, extent in enumerate(stage.spatial):
@@ -107,6 +107,6 @@ def _vector_axis(stage: Stage, lanes: int, rows: tuple[int, ...]) -> int:
     return lanes
 
 
-def _moving(stage: Stage, lanes: int) -> list[Access]:
+def moving_loads(stage: Stage, lanes: int) -> list[Access]:
     """Return the loads that are vectors where lanes run along an axis."""
     return [load for load in stage.loads if load.block_of(lanes) or load.stride(lanes)]

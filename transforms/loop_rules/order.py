@@ -6,11 +6,37 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
 
 from partita.dialects.tir import buffer_type
-from partita.transforms.loop_rules.lanes import Lanes
+from partita.transforms.loop_rules.lanes import Lanes, moving_loads
 from partita.transforms.loop_rules.nest import Access, Stage
 
 CACHED = 1 << 20
 """Bytes that are read again and again from a cache of one core, without waiting for them."""
+
+
+PREFETCH = "prefetch"
+"""What a loop is annotated with that reads a long stream of memory: by how many iterations to run ahead."""
+
+STREAMED = 1 << 18
+"""Bytes of operands from which on they are hardly in a cache when a kernel begins."""
+
+AHEAD = 1 << 12
+"""Bytes to run ahead of a stream: into the next page, where hardware that sees streams stops."""
+
+
+def stream_of(stage: Stage, lanes: Lanes) -> tuple[int, int] | None:
+    """Return the reduction axis along which vectors are streamed from memory, and how many iterations to run ahead.
+
+    `None` if they are in a cache after the first few of many rows.
+    """
+    moving = moving_loads(stage, lanes.axis)
+    axes = [axis for axis, extent in enumerate(stage.reduction) if extent > 1]
+    if not lanes.rows or not axes or sum(map(_bytes, moving)) < STREAMED:
+        return None
+    steps = [load.stride(len(stage.spatial) + axes[-1]) for load in moving]
+    if not all(steps):
+        return None
+    step = max(abs(each) for each in steps if each) * stage.bits // 8
+    return axes[-1], max(1, AHEAD // step)
 
 
 def tile_order(
@@ -30,11 +56,7 @@ def tile_order(
     first = min((lanes.vectors, *lanes.rows[:1]))
     before = [outer[axis] for axis in sorted(outer) if axis < first]
     after = [outer[axis] for axis in sorted(outer) if axis >= first]
-    moving = [
-        load
-        for load in stage.loads
-        if load.block_of(lanes.axis) or load.stride(lanes.axis)
-    ]
+    moving = moving_loads(stage, lanes.axis)
     weights = sum(map(_bytes, moving))
     activations = sum(_bytes(load) for load in stage.loads if load not in moving)
     if len(after) > 1 and weights <= min(activations, CACHED):

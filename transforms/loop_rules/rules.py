@@ -59,7 +59,8 @@ def tiles(draft: Draft, stage: Stage) -> bool:
     if lanes is None:
         return False
     epilogue = _take_epilogue(draft, stage)
-    schedule_tiles(draft.steps, stage, epilogue, lanes, draft.registers)
+    costly = epilogue is not None and epilogue.label in draft.costly
+    schedule_tiles(draft.steps, stage, epilogue, lanes, draft.registers, costly)
     return True
 
 

@@ -21,6 +21,9 @@ class Draft:
 
     registers: Registers
 
+    costly: frozenset[str] = frozenset()
+    """Labels of those that compute something costly."""
+
     steps: Steps = field(default_factory=Steps)
 
     done: set[str] = field(default_factory=set[str])
@@ -42,7 +45,7 @@ def schedule(
     if not all(stage.is_bare for stage in nest.stages):
         return None
     inlined = inline(nest)
-    draft = Draft(inlined.stages, registers)
+    draft = Draft(inlined.stages, registers, inlined.costly)
     for label in inlined.labels:
         draft.steps.compute_inline(draft.steps.block(label))
     for stage in inlined.stages:

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from partita.transforms.loop_rules.lanes import SHORTEST, Lanes
 from partita.transforms.loop_rules.nest import Stage
-from partita.transforms.loop_rules.order import tile_order
+from partita.transforms.loop_rules.order import PREFETCH, stream_of, tile_order
 from partita.transforms.loop_rules.steps import Steps
 from partita.transforms.loop_rules.tiles import (
     PARALLEL_WORK,
@@ -44,8 +44,9 @@ def schedule_tiles(
     epilogue: Stage | None,
     lanes: Lanes,
     registers: Registers,
+    costly: bool,
 ) -> None:
-    """Split the result into tiles of rows by vectors; the reduction runs inside, then the epilogue."""
+    """Split the result into tiles of rows by vectors; the reduction runs inside, then the epilogue, which may be costly."""
     block = steps.block(stage.label)
     last = steps.block(epilogue.label) if epilogue else steps.cache_write(block)
     loops = steps.loops(block, stage.names)
@@ -62,12 +63,15 @@ def schedule_tiles(
         steps.unroll(loop)
     if tiled.outer:
         steps.reverse_compute_at(last, tiled.outer[-1])
+    if stream := stream_of(stage, lanes):
+        axis, ahead = stream
+        steps.annotate(reduction[axis], PREFETCH, ahead)
     steps.set_scope(block)
     steps.decompose_reduction(block, reduction[0])
     if not lanes.rows and depth <= UNROLLED_WINDOW:
         for loop in reduction:
             steps.unroll(loop)
-    _schedule_epilogue(steps, stage, last, len(tiled.outer), lanes, tile)
+    _schedule_epilogue(steps, stage, last, len(tiled.outer), lanes, tile, costly)
     if tiled.outer and stage.work >= PARALLEL_WORK:
         steps.parallel(steps.fuse(*_grid(tiled)))
 
@@ -123,9 +127,20 @@ def _grid(tiled: _TileLoops) -> list[SSAValue]:
 
 
 def _schedule_epilogue(
-    steps: Steps, stage: Stage, last: SSAValue, depth: int, lanes: Lanes, tile: Tile
+    steps: Steps,
+    stage: Stage,
+    last: SSAValue,
+    depth: int,
+    lanes: Lanes,
+    tile: Tile,
+    costly: bool,
 ) -> None:
-    """Vectorize what is done with a finished tile, along the axis that results are contiguous on."""
+    """Vectorize what is done with a finished tile, along the axis that results are contiguous on.
+
+    Where that is the axis of lanes, results go from registers to memory: registers are told
+    apart by constants only, so the other loops are unrolled. Code that computes something
+    costly is too long for that.
+    """
     sizes = {lanes.axis: lanes.count}
     sizes[lanes.vectors] = sizes.get(lanes.vectors, 1) * tile.vectors
     sizes |= dict(zip(lanes.rows, tile.rows, strict=True))
@@ -138,12 +153,12 @@ def _schedule_epilogue(
         return
     axis, loop = axes[-1], loops[-1]
     size = sizes[axis]
-    if axis == lanes.axis:
-        # Registers of the tile are told apart by constants only.
-        for each in loops[depth:-1]:
+    others = loops[depth:-1]
+    if axis == lanes.axis and size > lanes.count and size % lanes.count == 0:
+        vectors, loop = steps.split(loop, None, lanes.count)
+        others = (*others, vectors)
+    if axis == lanes.axis and not costly:
+        for each in others:
             steps.unroll(each)
-        if size > lanes.count and size % lanes.count == 0:
-            vectors, loop = steps.split(loop, None, lanes.count)
-            steps.unroll(vectors)
     if size >= SHORTEST:
         steps.vectorize(loop)

@@ -52,6 +52,10 @@ TILE_OVERHEAD = 20
 """Cycles to start and end a tile, per step of the reduction that it is paid for by; small beside any real one."""
 
 
+STREAM_OVERHEAD = 0.25
+"""Cycles that a vector costs that comes from a farther cache, although it comes ahead of its use."""
+
+
 def best_tile(
     registers: Registers, rows: Sequence[int], vectors: int, depth: int
 ) -> Tile:
@@ -95,6 +99,7 @@ def _cost(
     for parts in product(*sizes):
         pixels, count = prod(part[0] for part in parts), prod(part[1] for part in parts)
         step = max(4.0, vectors * pixels / 2, (vectors + pixels) / 2)
+        step += STREAM_OVERHEAD * vectors
         cost += count * (step * depth + TILE_OVERHEAD)
     return cost
 
