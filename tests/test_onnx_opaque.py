@@ -326,6 +326,26 @@ def test_weights_in_graphs_are_weights_like_others() -> None:
         assert_close(list(results.values()), from_onnxruntime(model, given))
 
 
+def test_weights_of_graphs_in_one_function_stay_apart() -> None:
+    """The graphs are in one op, since what they give is of elements that relay does not have."""
+    rows = ["{" + ", ".join([str(float(number))] * 20) + "}" for number in (2, 5, 7)]
+    nodes = " ".join(
+        f"s{i} = If (c) <then_branch = t{i} () => (p) {{ k = Constant <value = float[20] {row}> () "
+        f"a = Sum (x, k) p = Cast <to = 16> (a) }}, else_branch = e{i} () => (q) {{ q = Cast <to = 16> (x) }}>"
+        for i, row in enumerate(rows)
+    )
+    text = (
+        "g (bool c, float[20] x) => (float[60] y) { y = local.all (c, x) }"
+        f'<domain: "local", opset_import: ["" : 20]> all (c, x) => (y) {{ {nodes} '
+        "j = Concat <axis = 0> (s0, s1, s2) y = Cast <to = 1> (j) }"
+    )
+    model = parsed(20, text)
+    assert len(carried(model)) == 1
+    inputs = {"c": np.array(True), "x": np.zeros(20, np.float32)}
+    (y,) = partita.compile(model, ["onnxruntime"]).run(inputs).values()
+    assert y.tolist() == [2.0] * 20 + [5.0] * 20 + [7.0] * 20
+
+
 def test_random_numbers_are_not_shared() -> None:
     text = (
         "g (bool c, float[3] x) => (float[3] y, float[3] z) { y = If (c) <then_branch = t () => (float[3] p) "

@@ -246,6 +246,7 @@ class _Conversion:
     """Outputs that converters do not make, with what they are: an error only if they are used."""
 
     expansions: int = 0
+    """How many prefixes of names have been used."""
 
     def convert(self, node: onnx.NodeProto, label: str, opsets: Opsets) -> None:
         """Convert a node, or the bodies of the functions that it calls, in place of the calls."""
@@ -392,6 +393,7 @@ class _Conversion:
         proto = node.proto
         for name, tensor in tensors.items():
             self.values[name] = Initializer(tensor, name, self.folder)
+        self.expansions += bool(tensors)
         operands = {each: self._carried(each, proto) for each in reads(proto)}
         nodes = renewed(proto, opsets, operands, node.label)
         if nodes is None:
