@@ -35,7 +35,14 @@ from partita.runtime.vta.cycles import (
     time_stream,
 )
 from partita.runtime.vta.faults import Deadlock
-from partita.runtime.vta.isa import Instructions, decode, decode_uops
+from partita.runtime.vta.isa import (
+    COLUMNS,
+    Instructions,
+    IsaError,
+    decode,
+    decode_uops,
+    layout_of,
+)
 from partita.runtime.vta.stalls import Cause
 from partita.runtime.vta.timing import TimingError
 
@@ -353,7 +360,27 @@ def random_instructions(rng: np.random.Generator, pops: float) -> Instructions:
             stream[name] %= 32
     for name in ("pop_prev", "pop_next"):
         stream[name] &= rng.random(len(stream)) < pops
+    for each in stream:
+        for name in set(COLUMNS) - set(layout_of(each["opcode"], SIM)):
+            each[name] = 0
     return stream
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (
+            row(Opcode.GEMM, iter_out=-5, iter_in=-5, uop_end=1),
+            r"0 \(GEMM\): expected iter_out from 0 to 16383, of 14 bits, got -5",
+        ),
+        (row(Opcode.GEMM, iter_out=1 << 62, iter_in=4, uop_end=1), "expected iter_out"),
+        (row(Opcode.LOAD, memory=6, x_size=1), "expected memory 0 to 5, got 6"),
+        (row(Opcode.FINISH, y_size=9), "has no field y_size, got 9"),
+    ],
+)
+def test_what_is_no_instruction_is_not_timed(bad: Row, message: str) -> None:
+    with pytest.raises(IsaError, match=message):
+        time_stream(instructions_of([bad, row(Opcode.FINISH)]), SIM)
 
 
 def test_an_empty_program() -> None:

@@ -345,6 +345,14 @@ def test_headers_that_contradict_are_refused(name: str) -> None:
     assert str(caught.value) == f"p: {message}"
 
 
+def changed(number: int, **fields: int) -> isa.Instructions:
+    """Return the example's stream with one instruction that says something else."""
+    stream = example().instructions.copy()
+    for name, value in fields.items():
+        stream[name][number] = value
+    return stream
+
+
 CHANGES: dict[str, tuple[dict[str, Any], str]] = {
     "no relocation": (
         {"relocations": np.array([[0, 3], [1, 1], [2, 0]])},
@@ -372,7 +380,19 @@ CHANGES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "other instructions": (
         {"instructions": np.zeros((7, 29), np.int64)},
-        "expected instructions as an array of INSTRUCTION",
+        "expected a stream as one dimension of INSTRUCTION, got int64[7, 29]",
+    ),
+    "instructions in two dimensions": (
+        {"instructions": isa.instructions(8).reshape(2, 4)},
+        "expected a stream as one dimension of INSTRUCTION, got INSTRUCTION[2, 4]",
+    ),
+    "memory that does not exist": (
+        {"instructions": changed(0, memory=6)},
+        "instruction 0: expected memory 0 to 5, got 6",
+    ),
+    "a field that does not fit": (
+        {"instructions": changed(1, x_size=1 << 16)},
+        "instruction 1 (LOAD): expected x_size from 0 to 65535, of 16 bits, got 65536",
     ),
 }
 

@@ -404,6 +404,9 @@ def test_arguments() -> None:
         simulate(stream, memory[::2])
     with pytest.raises(InputError, match="multiple of 64, got base 32"):
         simulate(stream, memory, base=32)
+    for other in (np.zeros(3, isa.UOP), np.zeros((1, 29), np.int64)):
+        with pytest.raises(isa.IsaError, match="expected a stream as one dimension"):
+            simulate((other, SMALL), memory)
     memory.flags.writeable = False
     with pytest.raises(InputError, match="can be written"):
         simulate(stream, memory)

@@ -279,7 +279,7 @@ class ProgramBuilder:
         """Return the program; raises `ProgramError` if it contradicts itself, `IsaError` if bits cannot express it."""
         stream = np.concatenate([isa.instructions(0), *self._streams])
         targets = np.concatenate([np.zeros(0, np.int64), *self._targets])
-        isa.encode(stream, self.config)
+        isa.check_fields(stream, self.config)
         rows = np.flatnonzero(targets != NO_BUFFER)
         stops = list(self._stops)
         if self._count and stops[-1:] != [self._count]:

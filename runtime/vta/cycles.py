@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from partita.runtime.vta.buffers import Bytes, Layer
 from partita.runtime.vta.config import HardwareConfig
-from partita.runtime.vta.isa import Instructions, Module, Opcode
+from partita.runtime.vta.isa import Instructions, Module, Opcode, check_fields
 from partita.runtime.vta.program import Program
 from partita.runtime.vta.stalls import CAUSES, Cause, previous_ends, wait_times
 from partita.runtime.vta.timing import Timing, Words, time_instructions
@@ -183,8 +183,10 @@ def time_stream(
     """Time a stream of instructions, in launches that each end with FINISH.
 
     `memory` is what DRAM holds from byte `base`, a multiple of 4, on. Nothing but micro-ops is looked at in it, to tell
-    multiplications by padding from others. Raises `Deadlock` and `TimingError`, as `time_instructions` does.
+    multiplications by padding from others. Raises `IsaError` for what cannot be encoded, and `Deadlock` and
+    `TimingError` as `time_instructions` does.
     """
+    check_fields(instructions, config)
     timing = time_instructions(instructions, launches_of(instructions), config)
     bases = instructions["dram_base"] - base // config.uop_bytes
     return _report(timing, (), memory, bases)

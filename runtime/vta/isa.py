@@ -102,6 +102,15 @@ def instructions(count: int) -> Instructions:
     return np.zeros(count, INSTRUCTION)
 
 
+def check_array(stream: Instructions) -> None:
+    """Raise `IsaError` for an array that is no stream of instructions."""
+    if stream.dtype != INSTRUCTION or stream.ndim != 1:
+        kind = "INSTRUCTION" if stream.dtype == INSTRUCTION else stream.dtype
+        raise IsaError(
+            f"expected a stream as one dimension of INSTRUCTION, got {kind}{list(stream.shape)}"
+        )
+
+
 def columns(stream: Instructions) -> NDArray[np.int64]:
     """Return the view `int64[N, 29]` of a stream, which has to be contiguous."""
     return stream.view(np.int64).reshape(len(stream), len(FIELD_NAMES))
@@ -165,22 +174,34 @@ def encode(stream: Instructions, config: HardwareConfig) -> NDArray[np.uint8]:
     Raises `IsaError` for a field that does not fit or that its instruction lacks, and for what is no instruction of
     this hardware.
     """
-    check(stream, config)
     words = np.zeros((len(stream), INSTRUCTION_BYTES // 8), np.uint64)
+    for numbers, picked, layout in _checked(stream, config):
+        for name, field in layout.items():
+            values = picked[:, COLUMNS[name]].astype(np.uint64)
+            mask = np.uint64((1 << field.width) - 1)
+            words[numbers, field.word] |= (values & mask) << np.uint64(field.shift)
+    return words.view("<u8").view(np.uint8).reshape(len(stream), INSTRUCTION_BYTES)
+
+
+def check_fields(stream: Instructions, config: HardwareConfig) -> None:
+    """Raise `IsaError` for what `encode` refuses, without encoding anything."""
+    for _ in _checked(stream, config):
+        pass
+
+
+def _checked(
+    stream: Instructions, config: HardwareConfig
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.int64], Layout]]:
+    """Yield instructions of one kind that bits can express: their numbers, their fields, and their layout."""
+    check(stream, config)
     table = columns(np.ascontiguousarray(stream))
     for rows in _blocks(len(stream)):
         block = table[rows]
         for opcode, chosen in _kinds(block[:, 0]):
-            picked = block[chosen]
+            numbers, picked = rows.start + chosen, block[chosen]
             layout = layout_of(opcode, config)
-            _check_range(rows.start + chosen, picked, opcode, layout)
-            for name, field in layout.items():
-                values = picked[:, COLUMNS[name]].astype(np.uint64)
-                mask = np.uint64((1 << field.width) - 1)
-                words[rows.start + chosen, field.word] |= (values & mask) << np.uint64(
-                    field.shift
-                )
-    return words.view("<u8").view(np.uint8).reshape(len(stream), INSTRUCTION_BYTES)
+            _check_range(numbers, picked, opcode, layout)
+            yield numbers, picked, layout
 
 
 def layout_of(opcode: int, config: HardwareConfig) -> Layout:
@@ -202,6 +223,7 @@ def check(stream: Instructions, config: HardwareConfig) -> None:
     That is what no VTA executes (an opcode or memory that does not exist, a LOAD of outputs, a STORE of anything else)
     and what this one lacks. What an instruction may access is not looked at.
     """
+    check_array(stream)
     opcode, memory, alu = stream["opcode"], stream["memory"], stream["alu_opcode"]
     load, store = opcode == Opcode.LOAD, opcode == Opcode.STORE
     moves = moves_data(stream)

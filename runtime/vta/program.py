@@ -48,8 +48,8 @@ Relocations = NDArray[np.int64]
 class Program:
     """A program; raises `ProgramError` unless all its parts fit each other.
 
-    Every instruction that moves data has a relocation, and what it moves is inside the buffer. What happens on chip is
-    not looked at.
+    Every instruction can be encoded; one that moves data has a relocation, and what it moves is inside the buffer. What
+    happens on chip is not looked at.
     """
 
     config: HardwareConfig
@@ -325,9 +325,10 @@ def _content(buffer: Buffer, data: NDArray[Any]) -> memoryview:
 
 def _check(program: Program) -> None:
     """Raise `ProgramError` unless ranges, buffers and relocations fit each other and the stream."""
-    stream = program.instructions
-    if stream.dtype != isa.INSTRUCTION or stream.ndim != 1:
-        raise ProgramError("expected instructions as an array of INSTRUCTION")
+    try:
+        isa.check_fields(program.instructions, program.config)
+    except isa.IsaError as error:
+        raise ProgramError(str(error)) from None
     _check_ranges(program)
     _check_buffers(program)
     _check_relocations(program)

@@ -113,6 +113,7 @@ class Stream:
         instructions: Instructions, config: HardwareConfig, base: int, size: int
     ) -> "Stream":
         """Return a stream of one launch whose addresses are absolute, for memory from byte `base` on."""
+        isa.check_array(instructions)
         if base < 0 or base % ALIGNMENT:
             raise InputError(
                 f"expected memory at a multiple of {ALIGNMENT}, got base {base}"
@@ -157,7 +158,7 @@ def simulate(
 
     Raises `Deadlock` and `Finish` before anything is executed; then, at the first instruction that fails, `Race`,
     `OutOfRange`, `Uninitialized` or `Illegal`, and memory is left as the instructions before made it. Raises
-    `InputError` and `OptionError` for arguments that are no memory or order.
+    `IsaError`, `InputError` and `OptionError` for arguments that are no instructions, memory or order.
     """
     if order not in POLICIES:
         raise OptionError(
