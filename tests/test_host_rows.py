@@ -121,3 +121,21 @@ def test_a_transpose_reads_and_writes_whole_vectors() -> None:
     assert text.count("store <16 x float>") == 16
     assert text.count("= shufflevector") == 64
     assert "load float," not in text
+
+
+@pytest.mark.parametrize("columns", [31, 47, 64])
+def test_panels_of_a_deep_product_fit_on_a_stack(columns: int) -> None:
+    """The last panel is narrower, and is a buffer of its own."""
+    text = f"""
+    func.func @main(%x: tensor<9x2047xf32>, %w: tensor<{columns}x2047xf32>) -> tensor<9x{columns}xf32>
+        attributes {{partita.entry}} {{
+      %0 = relay.dense %x, %w : (tensor<9x2047xf32>, tensor<{columns}x2047xf32>) -> tensor<9x{columns}xf32>
+      func.return %0 : tensor<9x{columns}xf32>
+    }}"""
+    module = module_of(text)
+    lower(module, Machine.host())
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((9, 2047), np.float32)
+    w = rng.standard_normal((columns, 2047), np.float32)
+    (result,) = run(assemble(module, Machine.host()), [x, w])
+    assert_close([result], [(x.astype(np.float64) @ w.T).astype(np.float32)])

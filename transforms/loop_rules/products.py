@@ -23,8 +23,8 @@ from partita.transforms.loop_rules.tiles import (
 NEAR = 32 * 1024
 """Bytes of a panel that stay in the first cache as they are."""
 
-PANEL = 128 * 1024
-"""Bytes of a panel that is copied, which is on a thread's stack."""
+PANELS = 192 * 1024
+"""Bytes of a panel that is copied, and of one for the columns that are left, on a thread's stack."""
 
 FEWEST_ROWS = 8
 """Rows for which it pays to transpose a panel."""
@@ -87,12 +87,10 @@ def find_product(stage: Stage, registers: Registers) -> Product | None:
     lanes = (
         chosen.count if blocked or period else min(stage.spatial[chosen.axis], lanes)
     )
-    most = registers.accumulators
     if blocked and not rows:
-        most = min(STREAMS, most)
-    return _product(
-        stage, chosen.axis, rows, period, lanes, weights[0], most, registers
-    )
+        streams = min(STREAMS, registers.accumulators)
+        registers = Registers(registers.bits, streams)
+    return _product(stage, chosen.axis, rows, period, lanes, weights[0], registers)
 
 
 def _grouped_rows(stage: Stage, far: Access) -> tuple[int, int] | None:
@@ -121,11 +119,9 @@ def _transposed_product(
         if any(load.stride(columns) is None for load in stage.loads):
             continue
         lanes = min(stage.spatial[columns], registers.lanes(stage.bits))
-        one = prod(stage.reduction) * lanes * stage.bits // 8
-        if stage.spatial[rows[0]] < FEWEST_ROWS or one > PANEL:
+        if stage.spatial[rows[0]] < FEWEST_ROWS:
             return None
-        most = registers.accumulators if 2 * one <= PANEL else 1
-        return _product(stage, columns, rows, None, lanes, far, most, registers)
+        return _product(stage, columns, rows, None, lanes, far, registers)
     return None
 
 
@@ -153,7 +149,6 @@ def _product(
     period: int | None,
     lanes: int,
     weights: Access,
-    most: int,
     registers: Registers,
 ) -> Product | None:
     if len(stage.loads) < 2:
@@ -162,21 +157,24 @@ def _product(
     count = period or (stage.spatial[rows[0]] if rows else 1)
     vectors = max(1, stage.spatial[columns] // lanes)
     if period is None:
-        tile = best_tile(Registers(registers.bits, most), [count], vectors, depth)
+        tile = best_tile(registers, [count], vectors, depth)
         height, width = tile.rows[0], tile.vectors
     else:
-        height, width = _tile_of_group(period, vectors, most)
+        height, width = _tile_of_group(period, vectors, registers.accumulators)
     buffers = list(dict.fromkeys(load.buffer for load in stage.loads))
     blocked = weights.block_of(columns) is not None
     transposed = not blocked and weights.stride(columns) != 1
-    size = depth * width * lanes * stage.bits // 8
+    size = _panel_bytes(stage, columns, width * lanes)
     copied = (
         not blocked
         and not weights.guarded
         and len(buffers) == len(stage.loads)
-        and size <= PANEL
         and (transposed or (size > NEAR and count >= 4 * height))
     )
+    if copied and size > PANELS:
+        copied = _panel_bytes(stage, columns, lanes) <= PANELS
+        if copied:
+            height, width = best_tile(registers, [count], 1, depth).rows[0], 1
     if transposed and not copied:
         return None
     return Product(
@@ -190,6 +188,12 @@ def _product(
         buffers.index(weights.buffer) if copied else None,
         transposed,
     )
+
+
+def _panel_bytes(stage: Stage, columns: int, width: int) -> int:
+    """Return the bytes of a panel of so many columns, and of one like it for the columns that are left at the end."""
+    panels = 1 if stage.spatial[columns] % width == 0 else 2
+    return panels * prod(stage.reduction) * width * stage.bits // 8
 
 
 def _tile_of_group(period: int, vectors: int, most: int) -> tuple[int, int]:
