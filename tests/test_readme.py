@@ -63,8 +63,9 @@ def comparable(output: str) -> str:
 
 
 def test_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run all blocks in order, in a folder that holds nothing but the examples."""
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    """Run all blocks in order, in a folder that holds nothing but the examples and the records of the VTA."""
+    for each in ("examples", "tests/golden"):
+        shutil.copytree(ROOT / each, tmp_path / each)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     ran = 0
