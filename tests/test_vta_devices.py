@@ -180,6 +180,7 @@ def test_libraries_that_are_no_drivers(tmp_path: Path) -> None:
             "expected device sim or driver:LIB.so, got lib.so; did you mean driver:lib.so?",
         ),
         ("pynq", "expected device sim or driver:LIB.so, got pynq"),
+        ("driver:", "expected device sim or driver:LIB.so, got driver:"),
     ],
 )
 def test_devices_that_do_not_exist(name: str, message: str) -> None:

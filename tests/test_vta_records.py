@@ -108,6 +108,12 @@ FOREIGN: dict[str, tuple[Change, str]] = {
         lambda arrays: [arrays.pop(key) for key in list(arrays) if key != "seg_addr"],
         "expected a record with insns, got one of seg_addr",
     ),
+    "many arrays": (
+        lambda arrays: arrays.update(
+            [(f"w{each}", arrays.pop(key)) for each, key in enumerate(list(arrays))]
+        ),
+        "expected a record with insns, got one of w0, w1, w10, w11, w12 and 8 more",
+    ),
     "a stream of another shape": (
         lambda arrays: arrays.update(insns=arrays["insns"][:, :8]),
         "expected insns of shape [N, 16], got [125, 8]",

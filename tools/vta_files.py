@@ -6,6 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile, ZipFile
 
 from partita.errors import OptionError, PartitaError
 from partita.runtime.vta import HardwareConfig, Program, Record, isa
@@ -49,6 +50,7 @@ def _read(path: Path, config: str | None) -> VtaCode:
     start = _start(path)
     hardware = None if config is None else HardwareConfig.load(config)
     if start.startswith(ARCHIVE):
+        _refuse_artifact(path)
         record = Record.read(path, hardware)
         return _of_program(Program.of_record(record), record)
     if path.suffix == STREAM:
@@ -67,6 +69,19 @@ def _read(path: Path, config: str | None) -> VtaCode:
     if source.is_stream:
         return VtaCode(source.config, None, None, source.stream())
     return _of_program(source.program())
+
+
+def _refuse_artifact(path: Path) -> None:
+    """Say of a compiled model what it lacks; it is an archive, as records are."""
+    try:
+        with ZipFile(path) as archive:
+            members = archive.namelist()
+    except (BadZipFile, OSError):
+        return
+    if "manifest.json" in members:
+        raise OptionError(
+            f"{path} is a compiled model without VTA programs: nothing in it is for an accelerator"
+        )
 
 
 def read_source(path: Path) -> Source:

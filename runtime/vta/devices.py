@@ -53,7 +53,7 @@ def open_device(name: str) -> Device:
     """
     if name == SIMULATOR:
         return Simulator()
-    if name.startswith(DRIVER):
+    if name.startswith(DRIVER) and name != DRIVER:
         return Driver(Path(name.removeprefix(DRIVER)))
-    hint = did_you_mean(name, (SIMULATOR, f"{DRIVER}{name}"))
+    hint = "" if name == DRIVER else did_you_mean(name, (SIMULATOR, f"{DRIVER}{name}"))
     raise OptionError(f"expected device sim or driver:LIB.so, got {name}{hint}")

@@ -34,6 +34,9 @@ from partita.runtime.vta.regions import (
 
 Json = dict[str, Any]
 
+MENTIONED = 5
+"""How many arrays of a file that is no record are named."""
+
 
 class RecordError(PartitaError):
     """A file is no record, or a broken one."""
@@ -96,7 +99,9 @@ def _record(
     name: str, arrays: Mapping[str, NDArray[Any]], config: HardwareConfig | None
 ) -> Record:
     if "insns" not in arrays:
-        held = ", ".join(sorted(arrays)) or "nothing"
+        held = ", ".join(sorted(arrays)[:MENTIONED]) or "nothing"
+        more = len(arrays) - MENTIONED
+        held += f" and {more} more" if more > 0 else ""
         raise RecordError(f"expected a record with insns, got one of {held}")
     config = config or HardwareConfig.load(_json(arrays, "config_json"))
     insns = _array(arrays, "insns", np.uint8)

@@ -5,6 +5,7 @@ import os
 import subprocess
 from bisect import bisect_right
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -212,6 +213,10 @@ def test_a_stream_without_data_is_timed(run: Run) -> None:
             "foreign.npz: expected a record with insns, got one of weights",
         ),
         (
+            ["m.partita"],
+            "m.partita is a compiled model without VTA programs: nothing in it is for an accelerator",
+        ),
+        (
             ["p.vta", "--config", "sim"],
             "p.vta says itself which hardware it is for; leave out --config",
         ),
@@ -247,6 +252,8 @@ def test_what_is_refused(run: Run, arguments: list[str], message: str) -> None:
     write_program()
     Path("short.npz").write_bytes(RECORD.read_bytes()[:3000])
     np.savez("foreign.npz", weights=np.ones(3))
+    with ZipFile("m.partita", "w") as archive:
+        archive.writestr("manifest.json", "{}")
     np.save("x.npy", np.ones(3))
     before = sorted(os.listdir())
     assert refused(run("simulate", *arguments)) == message
