@@ -16,6 +16,12 @@ def cache(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show no progress, however slow the machine is."""
+    monkeypatch.setattr("partita.tools.progress.PATIENCE", 3600)
+
+
 @pytest.fixture
 def run(
     tmp_path: Path,
