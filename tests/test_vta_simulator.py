@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -404,7 +404,8 @@ def test_arguments() -> None:
         simulate(stream, memory[::2])
     with pytest.raises(InputError, match="multiple of 64, got base 32"):
         simulate(stream, memory, base=32)
-    for other in (np.zeros(3, isa.UOP), np.zeros((1, 29), np.int64)):
+    others: list[Any] = [np.zeros(3, isa.UOP), np.zeros((1, 29), np.int64)]
+    for other in others:
         with pytest.raises(isa.IsaError, match="expected a stream as one dimension"):
             simulate((other, SMALL), memory)
     memory.flags.writeable = False

@@ -3,7 +3,8 @@
 The original declares an instruction as a C struct of bit-fields on two 64-bit words, and a micro-op as one on a 32-bit
 word, with widths that follow from the buffers. Fields lie one after another from the lowest bit up; one that would
 cross a word's end starts the next word (the rule of the System V and AAPCS ABIs). The same rule is applied here, so
-that streams agree with the original for every configuration, also where a field moves to the other word.
+that streams agree with the original for every configuration, also where a field moves to the other word. Micro-ops
+agree unless there are more inputs than accumulators: the original's `src_idx` is too narrow to name them all then.
 """
 
 from collections.abc import Mapping
