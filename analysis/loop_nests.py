@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from partita.dialects.tir import BlockOp, ForOp, LoadOp, StoreOp
 
@@ -18,6 +19,13 @@ def loops_around(op: Operation) -> tuple[ForOp, ...]:
             loops.append(parent)
         parent = parent.parent_op()
     return tuple(reversed(loops))
+
+
+def loops_of(block: BlockOp, exprs: tuple[AffineExpr, ...]) -> set[ForOp]:
+    """Return the loops that some of a block's expressions are made of."""
+    used = {position for expr in exprs for position in expr.used_dims()}
+    variables = {block.indices[position] for position in used}
+    return {loop for loop in loops_around(block) if loop.variable in variables}
 
 
 def block_of(op: Operation) -> BlockOp | None:

@@ -75,7 +75,7 @@ def axes_text(names: Sequence[str], shape: Shape) -> str:
 
 @st.composite
 def kernels(draw: st.DrawFn) -> str:
-    """Draw a kernel: computes that read each other point by point, along windows, reshaped or reduced."""
+    """Draw a kernel: computes that read each other point by point, along windows, reshaped, reduced or repeated."""
     rank = draw(st.integers(1, 3))
     first: Shape = tuple(draw(st.sampled_from([1, 2, 3, 5, 8])) for _ in range(rank))
     tensors: list[tuple[str, Shape]] = [("x", first)]
@@ -83,7 +83,7 @@ def kernels(draw: st.DrawFn) -> str:
     count = draw(st.integers(1, 4))
     for number in range(count):
         name, shape = draw(st.sampled_from(tensors[-2:]))
-        kinds = ["map", "map", "shift", "sum", "window", "taps", "flat"]
+        kinds = ["map", "map", "shift", "sum", "window", "taps", "flat", "spread"]
         kinds = kinds if shape else ["map"]
         kind = draw(st.sampled_from(kinds))
         axes = [f"a{i}" for i in range(len(shape))]
@@ -114,6 +114,9 @@ def kernels(draw: st.DrawFn) -> str:
             reduced = f" reduce ({axes_text(['r'], (size,))}) init (3 : i32)"
             index[dim] = f"%a{dim} + %r - {before}"
             otherwise = " else %zero"
+        elif kind == "spread" and len(shape) < 3:
+            axes = [*axes, "s"]
+            extents = (*shape, draw(st.integers(1, 4)))
         elif kind == "flat" and len(shape) > 1:
             a, b = shape[-2:]
             extents = (*shape[:-2], a * b)

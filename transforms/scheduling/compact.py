@@ -30,6 +30,7 @@ from partita.analysis.loop_nests import (
     accesses_of,
     block_of,
     loops_around,
+    loops_of,
     writers_of,
 )
 from partita.analysis.memory_scopes import GLOBAL, scope_of
@@ -43,7 +44,6 @@ from partita.dialects.tir import (
     StoreOp,
     buffer_type,
 )
-from partita.transforms.scheduling.decompose import loops_of
 from partita.transforms.scheduling.indices import drop_otherwise, set_access
 from partita.transforms.scheduling.state import State
 

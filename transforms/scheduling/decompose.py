@@ -3,24 +3,18 @@
 from collections.abc import Sequence
 
 from xdsl.ir import Region, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir.affine import AffineMap
 
-from partita.analysis.loop_nests import is_inside, loops_around
+from partita.analysis.loop_nests import is_inside, loops_around, loops_of
 from partita.dialects.partita import inherit_origins
 from partita.dialects.tir import BlockOp, ForOp, LoopKind
 from partita.transforms.scheduling.indices import tidy
+from partita.transforms.scheduling.repetition import repeating
 from partita.transforms.scheduling.state import (
     ScheduleError,
     State,
     name_of,
 )
-
-
-def loops_of(block: BlockOp, exprs: tuple[AffineExpr, ...]) -> set[ForOp]:
-    """Return the loops that some of a block's expressions are made of."""
-    used = {position for expr in exprs for position in expr.used_dims()}
-    variables = {block.indices[position] for position in used}
-    return {loop for loop in loops_around(block) if loop.variable in variables}
 
 
 def decompose_reduction(state: State, block: BlockOp, loop: ForOp) -> BlockOp:
@@ -42,6 +36,11 @@ def decompose_reduction(state: State, block: BlockOp, loop: ForOp) -> BlockOp:
         if each in reduced:
             raise ScheduleError(
                 f"{name_of(each)} around it carries the reduction of {name_of(block)}"
+            )
+    for each in repeating(block, path[len(outside) :]):
+        if each not in reduced:
+            raise ScheduleError(
+                f"{name_of(each)} computes elements of {name_of(block)} again, each time from its init on"
             )
     guards = tuple(
         guard for guard in block.guard_exprs if not loops_of(block, (guard,)) & reduced

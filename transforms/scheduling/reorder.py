@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from partita.dialects.tir import ForOp
+from partita.transforms.scheduling.repetition import check_order
 from partita.transforms.scheduling.state import ScheduleError, State, chain
 
 
@@ -12,7 +13,8 @@ def reorder(state: State, loops: Sequence[ForOp]) -> None:
 
     Between the outermost and the innermost of them stand only loops. Then the order of
     iterations does not matter: spatial ones are independent, reductions are defined up
-    to order, and a block's init belongs to the first value of its axes, not to a place.
+    to order, and a block's init belongs to the first value of its axes, not to a place;
+    except that a reduction that is repeated has to be complete each time.
     """
     if not loops:
         raise ScheduleError("expected at least one loop")
@@ -21,6 +23,7 @@ def reorder(state: State, loops: Sequence[ForOp]) -> None:
     order = [next(wanted) if loop in loops else loop for loop in nest]
     if order == list(nest):
         return
+    check_order(nest, order)
     body = tuple(nest[-1].body.block.ops)
     for op in body:
         op.detach()

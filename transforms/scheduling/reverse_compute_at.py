@@ -9,6 +9,7 @@ from partita.analysis.loop_nests import (
     is_inside,
     loads_of,
     loops_around,
+    loops_of,
     read_by,
     step_in,
     writers_of,
@@ -16,7 +17,6 @@ from partita.analysis.loop_nests import (
 )
 from partita.analysis.regions import Space, Span, hull_of, span
 from partita.dialects.tir import BlockOp, ForOp, LoadOp, StoreOp, buffer_type
-from partita.transforms.scheduling.decompose import loops_of
 from partita.transforms.scheduling.move import check_movable, move, whole
 from partita.transforms.scheduling.state import (
     ScheduleError,

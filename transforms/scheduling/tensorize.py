@@ -28,7 +28,7 @@ from partita.analysis.affine import (
     plus,
     total,
 )
-from partita.analysis.loop_nests import Access
+from partita.analysis.loop_nests import Access, loops_of
 from partita.analysis.regions import Space
 from partita.dialects.partita import ORIGIN, inherit_origins
 from partita.dialects.tir import (
@@ -41,7 +41,6 @@ from partita.dialects.tir import (
 )
 from partita.errors import did_you_mean
 from partita.shapes import Shape
-from partita.transforms.scheduling.decompose import loops_of
 from partita.transforms.scheduling.indices import tidy
 from partita.transforms.scheduling.partition import TENSORIZE
 from partita.transforms.scheduling.state import (
