@@ -330,6 +330,28 @@ def loading(program: object, weights: Sequence[Array] = ()) -> None:
     find_loader("onednn")(files, spec, spec, weights, {}, LoaderContext())
 
 
+@pytest.mark.parametrize(
+    ("option", "most", "expected"), [(0, 3, 3), (2, 3, 2), (4, 3, 3)]
+)
+def test_threads(
+    option: int, most: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The target's option bounds what one region uses, the executable's what any does."""
+    files = {PROGRAM: json.dumps(program()).encode()}
+    spec = [TensorSpec("x", "float32", (3,))]
+    context = LoaderContext(most)
+    run = find_loader("onednn")(files, spec, spec, (), {"threads": option}, context)
+    seen: list[int] = []
+
+    def note(stream: dnnl.Stream, primitives: object) -> None:
+        seen.append(dnnl.thread_count())
+
+    monkeypatch.setattr(dnnl.Stream, "run", note)
+    arrays = [np.zeros(3, np.float32), np.zeros(3, np.float32)]
+    run(arrays[:1], arrays[1:])
+    assert seen == [expected]
+
+
 def program(**changes: object) -> dict[str, object]:
     op = {
         "op": "relu",
