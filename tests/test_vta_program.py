@@ -296,7 +296,11 @@ HEADERS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     ),
     "launches": (
         lambda header: header.update(launches=[6, 8]),
-        "expected launches that divide all 7 instructions in order",
+        "expected launches that divide all 7 instructions in order, none of them empty",
+    ),
+    "empty launches": (
+        lambda header: header.update(launches=[7, 7]),
+        "expected launches that divide all 7 instructions in order, none of them empty",
     ),
     "layer": (
         lambda header: header["layers"][0].update(end=8),
@@ -376,7 +380,7 @@ CHANGES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a gap between launches": (
         {"launches": (range(5), range(6, 7))},
-        "expected launches that divide all 7 instructions in order",
+        "expected launches that divide all 7 instructions in order, none of them empty",
     ),
     "other instructions": (
         {"instructions": np.zeros((7, 29), np.int64)},
@@ -416,6 +420,10 @@ def test_what_builders_refuse() -> None:
         builder.scratch("a b", 1)
     with pytest.raises(ProgramError, match=r"^expected a dtype of bool, .* got f32$"):
         builder.input("x", dtype="f32", shape=(1,))
+    with pytest.raises(ProgramError, match=r"^buffer x: expected a shape, got \[-8,"):
+        builder.input("x", dtype="int8", shape=(-8, -8))
+    with pytest.raises(ProgramError, match=r"^expected memory of 324 bytes, got 9$"):
+        example().outputs(np.zeros(9, np.uint8))
     with pytest.raises(IsaError, match=r"^micro-op 0: expected dst from 0 to 2047"):
         builder.uops("u", [(2048, 0, 0)])
     builder.alu(AluOpcode.ADD, range(1), imm=1 << 15)

@@ -66,6 +66,8 @@ class Buffer:
             raise self._fail("expected a dtype and a shape, or neither")
         if self.dtype is not None and self.dtype not in DTYPES:
             raise self._fail(f"expected a dtype of {', '.join(DTYPES)}")
+        if any(extent < 0 for extent in self.shape or ()):
+            raise self._fail(f"expected a shape, got {list(self.shape or ())}")
         if self.tensor_bytes > self.size:
             raise self._fail(
                 f"{self.dtype}{list(self.shape or ())} has {self.tensor_bytes} bytes, and the buffer {self.size}"

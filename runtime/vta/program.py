@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from mmap import ACCESS_READ, mmap
 from os import PathLike
 from pathlib import Path
@@ -136,7 +137,14 @@ class Program:
         return arena
 
     def outputs(self, memory: Bytes) -> dict[str, NDArray[Any]]:
-        """Return a copy of each output that an arena holds, as the tensor that it is, or as bytes."""
+        """Return a copy of each output that an arena holds, as the tensor that it is, or as bytes.
+
+        Raises `ProgramError` for memory that is too small to be an arena.
+        """
+        if len(memory) < self.arena_bytes:
+            raise ProgramError(
+                f"expected memory of {self.arena_bytes} bytes, got {len(memory)}"
+            )
         found: dict[str, NDArray[Any]] = {}
         for each in self.buffers:
             if each.role == "output":
@@ -339,9 +347,10 @@ def _check_ranges(program: Program) -> None:
     """Raise unless launches and layers are ranges of the stream."""
     count = len(program.instructions)
     ends = [0, *(each.stop for each in program.launches)]
-    if [each.start for each in program.launches] != ends[:-1] or ends[-1] != count:
+    parts = [range(*pair) for pair in pairwise(ends)]
+    if list(program.launches) != parts or not all(parts) or ends[-1] != count:
         raise ProgramError(
-            f"expected launches that divide all {count} instructions in order"
+            f"expected launches that divide all {count} instructions in order, none of them empty"
         )
     for layer in program.layers:
         if not 0 <= layer.range.start <= layer.range.stop <= count:
