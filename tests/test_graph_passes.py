@@ -62,6 +62,7 @@ from partita.transforms.fold_scale_axis import FoldScaleAxisPass
 from partita.transforms.matmul_to_dense import MatmulToDensePass
 from partita.transforms.merge_equal_ops import MergeEqualOpsPass
 from partita.transforms.pack_weights import PackWeightsPass
+from partita.transforms.pad_channels import PadChannelsPass
 from partita.transforms.reduce_strength import ReduceStrengthPass
 from partita.transforms.simplify_inference import SimplifyInferencePass
 from partita.transforms.sink_reshapes import SinkReshapesPass
@@ -79,6 +80,7 @@ ALL: tuple[ModulePass, ...] = (
     MatmulToDensePass(),
     SinkReshapesPass(),
     CanonicalizePass(),
+    PadChannelsPass(block=8),
     BlockLayoutsPass(block=8),
     PackWeightsPass(block=8),
     FoldConstantsPass(),

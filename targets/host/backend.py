@@ -35,6 +35,7 @@ from partita.transforms.loop_rules.tiles import Registers
 from partita.transforms.lower_relay_to_te import Computes, LowerRelayToTePass
 from partita.transforms.lower_te_to_tir import LowerTeToTirPass
 from partita.transforms.pack_weights import PackWeightsPass
+from partita.transforms.pad_channels import PadChannelsPass
 from partita.transforms.plan_memory import PlanMemoryPass
 from partita.transforms.split_stages import SplitStagesPass
 from partita.transforms.te_rules import TE_RULES
@@ -71,8 +72,10 @@ class Host(KernelBackend):
     def compute_passes(
         self, module: ModuleOp, machine: Machine, computes: Computes | None = None
     ) -> Sequence[ModulePass]:
+        lanes = Registers.of(machine).lanes(FLOAT)
         return (
-            BlockLayoutsPass(Registers.of(machine).lanes(FLOAT)),
+            PadChannelsPass(lanes),
+            BlockLayoutsPass(lanes),
             PackWeightsPass(),
             FoldConstantsPass(),
             DeadCodeElimination(),
