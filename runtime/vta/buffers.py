@@ -62,6 +62,15 @@ class Buffer:
             raise self._fail(
                 f"expected an offset that is a multiple of {ALIGNMENT}, got {self.size} bytes at {self.offset}"
             )
+        self._check_tensor()
+        if self.contents is None:
+            if self.role in ("uop", "constant"):
+                raise self._fail("has no contents")
+        elif self.contents.dtype != np.uint8 or self.contents.shape != (self.size,):
+            raise self._fail(f"expected contents of {self.size} bytes")
+
+    def _check_tensor(self) -> None:
+        """Raise unless dtype and shape are those of a tensor that has room in the buffer, or both are missing."""
         if (self.dtype is None) != (self.shape is None):
             raise self._fail("expected a dtype and a shape, or neither")
         if self.dtype is not None and self.dtype not in DTYPES:
@@ -72,11 +81,6 @@ class Buffer:
             raise self._fail(
                 f"{self.dtype}{list(self.shape or ())} has {self.tensor_bytes} bytes, and the buffer {self.size}"
             )
-        if self.contents is None:
-            if self.role in ("uop", "constant"):
-                raise self._fail("has no contents")
-        elif self.contents.dtype != np.uint8 or self.contents.shape != (self.size,):
-            raise self._fail(f"expected contents of {self.size} bytes")
 
     @property
     def end(self) -> int:
