@@ -25,7 +25,7 @@ from partita.dialects.relay import (
     RelayOp,
     ReshapeOp,
 )
-from partita.dialects.relay.base import FusionPattern, dense, flag, ints
+from partita.dialects.relay.base import FusionPattern, flag, ints
 from partita.dialects.relay.pool import Pool2dOp
 from partita.dialects.relay.reduction import ReductionOp
 from partita.shapes import DYNAMIC, Shape, shape_of
@@ -198,10 +198,13 @@ def block_pad(op: PadOp, images: Images) -> None:
     before, after = ints(op.before), ints(op.after)
     if known is None or any((*before[:2], *after[:2])):
         return
-    laid = op.clone()
-    laid.operands = (known.value,)
-    laid.before, laid.after = dense((*before, 0)), dense((*after, 0))
-    laid.update_result_types()
+    laid = PadOp(
+        known.value,
+        before=(*before, 0),
+        after=(*after, 0),
+        mode=op.mode.data,
+        value=float(op.value.value.data),
+    )
     images.replace(op, laid, known.block)
 
 

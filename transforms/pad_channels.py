@@ -1,5 +1,6 @@
 """Give convolutions whole blocks of output channels, where what is too many is cheap to drop."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -142,7 +143,7 @@ class PadChannelsPass(ModulePass):
         value = self.widen(op, {op.weight: _filled(op.weight, 0, extra, op)})
         before = op.results[0]
         for each in chain:
-            values = {before: value}
+            values: dict[SSAValue, SSAValue] = {before: value}
             for operand in each.operands:
                 at = len(shape_of(operand)) - 3
                 if operand is before or at < 0 or shape_of(operand)[at] != channels:
@@ -161,7 +162,7 @@ class PadChannelsPass(ModulePass):
         for each in reversed((op, *chain)):
             Rewriter.erase_op(each)
 
-    def widen(self, op: RelayOp, values: dict[SSAValue, SSAValue]) -> SSAValue:
+    def widen(self, op: RelayOp, values: Mapping[SSAValue, SSAValue]) -> SSAValue:
         """Insert a copy of an op on other operands."""
         copy = op.clone()
         copy.operands = tuple(values.get(each, each) for each in op.operands)
