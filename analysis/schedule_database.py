@@ -18,7 +18,7 @@ import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from hashlib import blake2b
 from math import inf, isfinite
@@ -60,6 +60,24 @@ CREATE INDEX record_of_task ON record (task, target);
 KEY_DIGITS = frozenset("0123456789abcdef")
 
 
+def _is_time(text: str) -> bool:
+    """Say whether a text is a time in UTC, in the form that sorts by time."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return time.utcoffset() == timedelta(0) and time.isoformat() == text
+
+
+def _is_text(text: str) -> bool:
+    """Say whether a text can be written; one from JSON may hold halves of characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
@@ -94,6 +112,13 @@ class Record:
             raise DatabaseError(
                 f"expected a task key of 32 hexadecimal digits, got {self.task!r}"
             )
+        if not _is_time(self.recorded):
+            raise DatabaseError(
+                f"expected a time in UTC as 2026-01-31T12:00:00+00:00, got {self.recorded!r}"
+            )
+        for text in (self.target, self.schedule, self.tool):
+            if not _is_text(text):
+                raise DatabaseError(f"expected text, got {text!r}")
         for each in self.seconds:
             if not (isfinite(each) and each > 0):
                 raise DatabaseError(f"expected seconds above 0, got {each}")
@@ -179,12 +204,11 @@ class ScheduleDatabase:
         """
         machines = tuple(map(_machine_text, (machine, None)))
         runs: dict[str, tuple[float, ...]] = {}
-        for schedule, seconds in self._select(
-            "schedule, seconds",
+        for each in self._select(
             "task = ? AND target = ? AND description IN (?, ?)",
             (task, target, *machines),
         ):
-            runs[schedule] = (*runs.pop(schedule, ()), *json.loads(seconds))
+            runs[each.schedule] = (*runs.pop(each.schedule, ()), *each.seconds)
         newest_first = (
             Best(schedule, median(seconds) if seconds else inf)
             for schedule, seconds in reversed(runs.items())
@@ -197,25 +221,22 @@ class ScheduleDatabase:
         """Return the records of a task and a target, or of any, in order of time."""
         wanted = {"task": task, "target": target}
         given = {name: value for name, value in wanted.items() if value is not None}
-        rows = self._select(
-            "task, target, description, schedule, seconds, recorded, tool",
+        return self._select(
             " AND ".join(f"{name} = ?" for name in given) or "TRUE",
             tuple(given.values()),
         )
-        return tuple(map(_record, rows))
 
-    def _select(
-        self, columns: str, where: str, values: Sequence[str]
-    ) -> list[tuple[str, ...]]:
-        """Return columns of records in order of time."""
+    def _select(self, where: str, values: Sequence[str]) -> tuple[Record, ...]:
+        """Return records in order of time."""
         query = (
-            f"SELECT {columns} FROM record JOIN machine ON machine = number "
-            f"WHERE {where} ORDER BY recorded, digest"
+            "SELECT task, target, description, schedule, seconds, recorded, tool "
+            f"FROM record JOIN machine ON machine = number WHERE {where} ORDER BY recorded, digest"
         )
         with self._told(), closing(self._connect("rw")) as db:
             if self._check(db) == 0:
-                return []
-            return db.execute(query, values).fetchall()
+                return ()
+            rows = db.execute(query, values).fetchall()
+        return tuple(_record(row, f"{self.path}: record") for row in rows)
 
     def add(self, *records: Record) -> int:
         """Add records, all or none, and return how many were new; they are on disk when this returns."""
@@ -334,18 +355,27 @@ def _insert(db: sqlite3.Connection, record: Record) -> int:
     return cursor.rowcount
 
 
-def _record(row: Sequence[str]) -> Record:
+def _record(row: Sequence[object], where: str) -> Record:
+    """Return the record of a row; `DatabaseError` if something else than this module wrote it."""
     task, target, machine, schedule, seconds, recorded, tool = row
     fields = {
         "task": task,
         "target": target,
-        "machine": json.loads(machine),
+        "machine": _parsed(machine, f"{where}: machine"),
         "schedule": schedule,
-        "seconds": json.loads(seconds),
+        "seconds": _parsed(seconds, f"{where}: seconds"),
         "recorded": recorded,
         "tool": tool,
     }
-    return Record.of_json(Node(fields, f"record of task {task}"))
+    return Record.of_json(Node(fields, where))
+
+
+def _parsed(text: object, where: str) -> object:
+    """Return what a column of JSON says."""
+    try:
+        return Node.parse(Node(text, where).string().encode(), where).value
+    except ArtifactError as error:
+        raise DatabaseError(str(error)) from None
 
 
 def _machine(node: Node) -> Machine | None:

@@ -75,9 +75,13 @@ class Node:
         value = self.value
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.fail("a number")
-        if not isfinite(value):
+        try:
+            number = float(value)
+        except OverflowError:
+            raise self.fail("a number that fits 64 bits") from None
+        if not isfinite(number):
             raise self.fail("a finite number")
-        return float(value)
+        return number
 
 
 def _is_object(value: object) -> TypeGuard[dict[str, object]]:

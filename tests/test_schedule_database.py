@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from math import inf
@@ -143,6 +144,12 @@ def changed(**fields: object) -> str:
         (changed(seconds=[inf]), "seconds[0]: expected a finite number, got inf"),
         (changed(machine="mine"), "machine: expected an object with"),
         (changed(recorded=3), "recorded: expected a string, got 3"),
+        (changed(recorded="yesterday"), "expected a time in UTC"),
+        (changed(recorded="2026-01-01T00:00:00"), "expected a time in UTC"),
+        (changed(recorded="2026-01-01T05:00:00+05:00"), "expected a time in UTC"),
+        (changed(schedule="\ud800"), "expected text, got '\\ud800'"),
+        (changed(tool="\udcff"), "expected text, got '\\udcff'"),
+        (changed(seconds=[10**400]), "expected a number that fits 64 bits"),
     ],
 )
 def test_a_bad_line_is_named_and_nothing_is_added(
@@ -205,6 +212,35 @@ def test_broken_files_are_refused(db: ScheduleDatabase) -> None:
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(DatabaseError, match="is broken"):
         db.records()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("record SET seconds = 'x'", "record: seconds is no valid JSON"),
+        ("record SET seconds = '[\"a\"]'", "expected a number, got 'a'"),
+        ("record SET seconds = '[-1]'", "expected seconds above 0, got -1.0"),
+        ("record SET seconds = x'ff'", "record: seconds: expected a string"),
+        ("record SET schedule = x'ff'", "record: schedule: expected a string"),
+        ("record SET recorded = 'noon'", "expected a time in UTC"),
+        ("machine SET description = 'x'", "record: machine is no valid JSON"),
+    ],
+)
+def test_rows_that_others_wrote_are_refused(
+    db: ScheduleDatabase, change: str, message: str
+) -> None:
+    db.add(record("a", 1.0, machine=None))
+    with closing(sqlite3.connect(db.path)) as raw:
+        raw.execute(f"UPDATE {change}")
+        raw.commit()
+    reads: list[Callable[[], object]] = [db.records]
+    if "machine" not in change:
+        reads.append(lambda: db.best(TASK, "host", HERE))
+    for read in reads:
+        with pytest.raises(DatabaseError) as refused:
+            read()
+        assert message in str(refused.value)
+        assert str(db.path) in str(refused.value)
 
 
 def test_places_that_cannot_be(tmp_path: Path, db: ScheduleDatabase) -> None:

@@ -48,9 +48,9 @@ def add_schedule(
 
 
 def merge_databases(db: Path, others: Sequence[Path]) -> None:
-    """Add what other databases hold to one."""
-    merged = ScheduleDatabase(db)
-    _tell(db, sum(merged.merge(ScheduleDatabase(each)) for each in others))
+    """Add what other databases hold to one, all or nothing."""
+    records = [each for other in others for each in ScheduleDatabase(other).records()]
+    _tell(db, ScheduleDatabase(db).add(*records))
 
 
 def export_records(db: Path, output: Path | None) -> None:
@@ -65,7 +65,7 @@ def export_records(db: Path, output: Path | None) -> None:
 def import_records(db: Path, file: Path) -> None:
     """Add records from a file of lines of JSON."""
     try:
-        lines = _content(file).decode().splitlines()
+        lines = _content(file).decode().split("\n")
     except UnicodeDecodeError as error:
         raise DatabaseError(f"{file}: expected UTF-8, {error.reason}") from None
     _tell(db, ScheduleDatabase(db).import_lines(lines, str(file)))

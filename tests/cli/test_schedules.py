@@ -132,6 +132,21 @@ def test_a_schedule_makes_its_way(run: Run, key: str) -> None:
     assert 'lower-relay-to-te,\napply-tuned-schedules{db="c.db"},\n' in printed
 
 
+def test_merging_is_all_or_nothing(run: Run, key: str) -> None:
+    succeed(run, "db", "add", "a.db", "s.mlir", "--task", key)
+    assert "no.db" in refused(run("db", "merge", "c.db", "a.db", "no.db"))
+    assert not Path("c.db").exists()
+
+
+def test_lines_end_where_json_does(run: Run, key: str) -> None:
+    """A separator of lines within a text does not end the line."""
+    succeed(run, "db", "add", "a.db", "s.mlir", "--task", key)
+    line = json.loads(succeed(run, "db", "export", "a.db"))
+    text = json.dumps(line | {"tool": "a\u2028b"}, ensure_ascii=False)
+    Path("a.jsonl").write_text(f"{text}\r\n\r\n", newline="")
+    assert succeed(run, "db", "import", "b.db", "a.jsonl") == "b.db: 1 new record\n"
+
+
 def test_a_schedule_for_any_machine(run: Run, key: str) -> None:
     for more, machine in (
         (["--any-machine"], "any"),
