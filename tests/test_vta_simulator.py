@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from vta_programs import CONFIGS, SIM, SMALL, instructions_of, random_case, row
+from vta_programs import (
+    CONFIGS,
+    DRAM_BASE,
+    SIM,
+    SMALL,
+    instructions_of,
+    random_case,
+    row,
+)
 from vta_reference import LOAD, STORE, Row, examine, module_of, rows_of
 
 from partita.errors import InputError, OptionError, PartitaError
@@ -461,12 +469,16 @@ def test_random_fields(seed: int, bits: int) -> None:
 def test_large_blocks(block: int) -> None:
     """GEMM with 32 and 128 columns and rows, which others could not encode, is exact."""
     config = replace(SIM, log_block_in=block, log_block_out=block)
-    case = random_case(Random(block), config, 6)
-    memory = case.memory.copy()
-    simulate((case.instructions, config), memory, base=1 << 16)
-    expected = examine(case.instructions, config, case.memory, 1 << 16)
-    assert not expected.problems
-    np.testing.assert_array_equal(memory, expected.memory)
+    multiplied = 0
+    for seed in range(4):
+        case = random_case(Random(seed), config, 6, shows_all=True)
+        memory = case.memory.copy()
+        simulate((case.instructions, config), memory, base=DRAM_BASE)
+        expected = examine(case.instructions, config, case.memory, DRAM_BASE)
+        assert not expected.problems
+        np.testing.assert_array_equal(memory, expected.memory)
+        multiplied += expected.executed["gemm"]
+    assert multiplied > 20
 
 
 def test_configurations_have_every_shape() -> None:

@@ -84,7 +84,7 @@ def examined(case: Case) -> Findings:
 @EXAMPLES
 @given(NAMES, SEEDS)
 def test_legal_programs(name: str, seed: int) -> None:
-    check(random_case(Random(seed), CONFIGS[name]))
+    check(random_case(Random(seed), CONFIGS[name], shows_all=True))
 
 
 @pytest.mark.full
@@ -94,20 +94,20 @@ def test_any_hardware(seed: int) -> None:
     random = Random(seed)
     config = random_config(random)
     for _ in range(5):
-        check(random_case(random, config))
+        check(random_case(random, config, shows_all=True))
 
 
 @pytest.mark.full
 @settings(max_examples=500, deadline=None)
 @given(NAMES, SEEDS)
 def test_many_legal_programs(name: str, seed: int) -> None:
-    check(random_case(Random(seed), CONFIGS[name], 24))
+    check(random_case(Random(seed), CONFIGS[name], 24, shows_all=True))
 
 
 @EXAMPLES
 @given(NAMES, SEEDS)
 def test_random_orders_agree(name: str, seed: int) -> None:
-    case = random_case(Random(seed), CONFIGS[name], 20)
+    case = random_case(Random(seed), CONFIGS[name], 20, shows_all=True)
     memories = [run(case, "random", each)[1].tobytes() for each in range(8)]
     assert len(set(memories)) == 1
 
@@ -116,7 +116,7 @@ def test_random_orders_agree(name: str, seed: int) -> None:
 @given(NAMES, SEEDS)
 def test_in_series_is_the_same(name: str, seed: int) -> None:
     """Where every instruction waits for the one before, the result is that of the fewest tokens."""
-    case = random_case(Random(seed), CONFIGS[name])
+    case = random_case(Random(seed), CONFIGS[name], shows_all=True)
     series = Case(case.config, in_series(case.instructions), case.memory)
     np.testing.assert_array_equal(run(case)[1], run(series)[1])
     check(series)

@@ -16,6 +16,7 @@ from partita.runtime.vta.isa import (
     Instructions,
     Memory,
     Opcode,
+    Uops,
     encode_uops,
 )
 
@@ -92,10 +93,17 @@ class Case:
     memory: NDArray[np.uint8]
 
 
-def random_case(random: Random, config: HardwareConfig, length: int = 12) -> Case:
-    """Return a legal launch of about so many instructions, with the tokens that it needs and no others."""
+def random_case(
+    random: Random, config: HardwareConfig, length: int = 12, *, shows_all: bool = False
+) -> Case:
+    """Return a legal launch of about so many instructions, with the tokens that it needs and no others.
+
+    One that `shows_all` stores at its end all bits of all accumulators that it uses.
+    """
     maker = _Maker(random, config)
     rows = maker.rows(length)
+    if shows_all:
+        rows[-1:] = [*maker.dump(), rows[-1]]
     memory = maker.memory()
     machine = Machine(config, memory.copy(), DRAM_BASE)
     tokened = add_tokens([(row, machine.execute(row)) for row in rows])
@@ -156,6 +164,23 @@ class _Maker:
         while len(rows) < length + 3:
             rows += self._random.choices(kinds, (4, 3, 3, 4, 1))[0]()
         return [*rows, row(Opcode.FINISH)]
+
+    def dump(self) -> list[Row]:
+        """Return stores of all accumulators: their lowest bits first, then after shifts those above."""
+        c, count = self._config, self._depths[Memory.OUT]
+        number = self._uop(np.zeros(1, UOP))
+        load = row(Opcode.LOAD, memory=Memory.UOP, dram_base=number, y_size=1, x_size=1)
+        shift = row(
+            *(Opcode.ALU,),
+            **{"alu_opcode": AluOpcode.SHR, "use_imm": 1, "imm": 1 << c.log_out_width},
+            **{"uop_end": 1, "iter_out": 1, "iter_in": count, "dst_factor_in": 1},
+        )
+        rows = [load]
+        for part in range(c.acc_bytes // c.out_bytes):
+            place = DRAM_BASE // c.out_bytes + part * count
+            to = {"memory": Memory.OUT, "dram_base": place}
+            rows += [row(Opcode.STORE, y_size=1, x_size=count, **to), shift]
+        return rows[:-1]
 
     def _load(self) -> list[Row]:
         kinds = [Memory.WGT, Memory.INP, Memory.ACC]
@@ -245,8 +270,7 @@ class _Maker:
                 room -= factor * (times - 1)
             uops[name] = [integer(0, room) for _ in uops]
         first = integer(0, self._config.uop_depth - len(uops))
-        place = (DRAM_BASE + self._data) // 4 + len(self._uops)
-        self._uops += encode_uops(uops, self._config).tolist()
+        place = self._uop(uops)
         load = row(
             *(Opcode.LOAD,),
             **{"memory": Memory.UOP, "sram_base": first, "dram_base": place},
@@ -266,6 +290,12 @@ class _Maker:
                 **others,
             ),
         ]
+
+    def _uop(self, uops: Uops) -> int:
+        """Put micro-ops behind others in memory; returns where, in micro-ops."""
+        place = (DRAM_BASE + self._data) // 4 + len(self._uops)
+        self._uops += encode_uops(uops, self._config).tolist()
+        return place
 
     def _width(self, opcode: Opcode, name: str) -> int:
         fields = self._config.fields
