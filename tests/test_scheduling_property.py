@@ -195,13 +195,14 @@ class Draws:
         loops = tuple(loops_in(self.state.function))
         if not loops:
             reject()
-        return self.data.draw(st.sampled_from(loops))
+        return self.pick(*loops)
 
     def block(self) -> BlockOp:
-        return self.data.draw(st.sampled_from(tuple(blocks_in(self.state.function))))
+        return self.pick(*blocks_in(self.state.function))
 
     def pick(self, *choices: T) -> T:
-        return self.data.draw(st.sampled_from(choices))
+        # Hypothesis shows what is drawn, and would show a loop with all of the module.
+        return choices[self.data.draw(st.sampled_from(range(len(choices))))]
 
     def chain(self) -> list[ForOp]:
         """Draw a loop and some of those directly below."""
@@ -219,7 +220,9 @@ class Draws:
         fuse(self.state, self.chain())
 
     def reorder(self) -> None:
-        reorder(self.state, self.data.draw(st.permutations(self.chain())))
+        loops = self.chain()
+        order = self.data.draw(st.permutations(range(len(loops))))
+        reorder(self.state, [loops[place] for place in order])
 
     def compute_at(self) -> None:
         compute_at(self.state, self.block(), self.loop())

@@ -316,3 +316,43 @@ sched.sequence @unread_schedule for @unread {
   sched.set_scope %b, "local"
   sched.pipeline %i, 2
 }
+
+// -----
+
+// A copy that is inlined where something is read with padding leaves nothing behind that would read its source.
+// CHECK:      func.func @shifted(%x: memref<4xi32>, %y: memref<4xi32>)
+// CHECK-NEXT:   tir.for %i = 0 to 4 {
+// CHECK-NEXT:     tir.block "shift" spatial (%i_1 in 4) at [%i] {
+// CHECK-NEXT:       %zero = arith.constant 0 : i32
+// CHECK-NEXT:       %v = tir.load %x[%i_1 - 1] else %zero : memref<4xi32>
+// CHECK-NEXT:       %s = arith.addi %v, %v : i32
+// CHECK-NEXT:       %0 = arith.constant -1 : index
+// CHECK-NEXT:       %1 = arith.addi %i_1, %0 : index
+// CHECK-NEXT:       %2 = arith.constant 4 : index
+// CHECK-NEXT:       %3 = arith.cmpi ult, %1, %2 : index
+// CHECK-NEXT:       %v_1 = arith.select %3, %s, %zero : i32
+// CHECK-NEXT:       tir.store %v_1, %y[%i_1] : memref<4xi32>
+// CHECK-NEXT:     }
+// CHECK-NEXT:   }
+// CHECK-NEXT:   func.return
+// CHECK-NEXT: }
+func.func @shifted(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %t = te.compute "double" (%i in 4) {
+    %v = te.read %x[%i] : tensor<4xi32>
+    %s = arith.addi %v, %v : i32
+    te.yield %s : i32
+  } : tensor<4xi32>
+  %y = te.compute "shift" (%i in 4) {
+    %zero = arith.constant 0 : i32
+    %v = te.read %t[%i - 1] else %zero : tensor<4xi32>
+    te.yield %v : i32
+  } : tensor<4xi32>
+  func.return %y : tensor<4xi32>
+}
+sched.sequence @shifted_schedule for @shifted {
+  %b = sched.block "shift"
+  %c = sched.cache_read %b, 0, "local"
+  sched.compute_inline %c
+  %d = sched.block "double"
+  sched.compute_inline %d
+}

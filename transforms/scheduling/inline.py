@@ -177,7 +177,9 @@ def _copy_body(work: Inlining, otherwise: SSAValue | None) -> dict[SSAValue, SSA
         if isinstance(op, LoadOp):
             new = _composed(work, op, values)
             if otherwise is not None and op.result is work.store.value:
+                plain = new
                 new = LoadOp(new.buffer, new.access, tuple(new.indices), otherwise)
+                plain.erase()
         else:
             for operand in op.operands:
                 if operand in block.axes and operand not in values:
