@@ -5,6 +5,7 @@ from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from partita.analysis.ir_text import check_strings
 from partita.analysis.verification import verify
 from partita.dialects.sched import SequenceOp
 from partita.errors import IRError
@@ -24,12 +25,15 @@ def parse_schedule(ctx: Context, text: str, kernel: str) -> SequenceOp:
     Raises `IRError`, with one sentence, for text that is not one valid sequence.
     """
     try:
+        check_strings(text, kernel)
         module = Parser(ctx, text).parse_module()
         verify(module)
     except ParseError as error:
         raise IRError(f"expected a sched.sequence: {error.msg}") from None
     except VerifyException as error:
-        raise IRError(str(error)) from None
+        raise IRError(" ".join(str(error).split())) from None
+    except RecursionError:
+        raise IRError("expected a sched.sequence, got ops within ops") from None
     match tuple(module.body.block.ops):
         case (SequenceOp() as sequence,):
             sequence.detach()

@@ -200,6 +200,19 @@ def test_what_does_not_apply_is_told_and_rules_take_over(db: ScheduleDatabase) -
             .replace(", %k,", ","),
             "expected 2 loops, got 3",
         ),
+        (
+            SCHEDULE.replace("32]", "%none]").replace(
+                "sched.sequence @mine for @any {",
+                "sched.sequence @mine for @any {\n%none = sched.sample_categorical [0, 32] decision 0",
+            ),
+            "expected factors of at least 1, got 0",
+        ),
+        (SCHEDULE.replace("32", "1" + "0" * 20), "expected a number of 63 bits"),
+        (
+            SCHEDULE + '"' + "\\n" * 4000,
+            "expected a string that is closed on its line",
+        ),
+        ("builtin.module {" * 3000, "got ops within ops"),
     ],
 )
 def test_text_that_is_no_schedule_is_told(

@@ -7,6 +7,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
+from partita.analysis.ir_text import decode_ir
 from partita.analysis.weights import attach_weights
 from partita.driver import Insertion, context, load_onnx
 from partita.errors import IRError, OptionError
@@ -14,7 +15,6 @@ from partita.frontends import ALL_FRONTENDS
 from partita.frontends.onnx import SHAPE_EXAMPLE
 from partita.shapes import parse_shapes
 from partita.targets import Backend
-from partita.tools.ir_text import decode_ir
 from partita.weights import WeightFile
 
 SIDE_FILE = ".weights.safetensors"

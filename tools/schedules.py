@@ -5,13 +5,13 @@ from math import inf
 from pathlib import Path
 from statistics import median
 
+from partita.analysis.ir_text import decode_ir
 from partita.analysis.schedule_database import Record, ScheduleDatabase
 from partita.analysis.schedule_text import parse_schedule, schedule_text
 from partita.driver import context
 from partita.errors import DatabaseError, IRError, OptionError
 from partita.runtime.machine import Machine
 from partita.targets import make_backend
-from partita.tools.ir_text import decode_ir
 from partita.tools.outputs import write_text
 from partita.tools.tables import table
 

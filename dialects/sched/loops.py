@@ -30,7 +30,14 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from partita.dialects.sched.sequence import BLOCK, CHOICE, LOOP, BlockType, LoopType
+from partita.dialects.sched.sequence import (
+    BLOCK,
+    CHOICE,
+    LOOP,
+    BlockType,
+    LoopType,
+    parse_number,
+)
 
 INFERRED = -1
 """The factor of a split that follows from the others; printed as `?`."""
@@ -65,7 +72,7 @@ def _parse_factor(parser: Parser) -> Factor:
     choice = parser.parse_optional_unresolved_operand()
     if choice is not None:
         return parser.resolve_operand(choice, CHOICE)
-    return parser.parse_integer(allow_boolean=False, allow_negative=False)
+    return parse_number(parser)
 
 
 @irdl_op_definition

@@ -18,13 +18,13 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from partita.dialects.sched.sequence import CHOICE, LOOP
+from partita.dialects.sched.sequence import CHOICE, LOOP, parse_number
 
 
 def _parse_integers(parser: Parser) -> list[int]:
     return parser.parse_comma_separated_list(
         Parser.Delimiter.SQUARE,
-        lambda: parser.parse_integer(allow_boolean=False, allow_negative=False),
+        lambda: parse_number(parser),
     )
 
 

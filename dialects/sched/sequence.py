@@ -31,6 +31,15 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, SymbolOpInterface
 
 
+def parse_number(parser: Parser) -> int:
+    """Parse an integer that is not negative and fits 63 bits."""
+    start = parser.pos
+    number = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    if number.bit_length() > 63:
+        parser.raise_error(f"expected a number of 63 bits, got {number}", start)
+    return number
+
+
 @irdl_attr_definition
 class BlockType(ParametrizedAttribute, TypeAttribute):
     """A handle on a `tir.block`."""

@@ -574,3 +574,23 @@ sched.sequence @schedule for @chain {
   // CHECK: sched.reverse_compute_at of block "second", loop %i of kernel @chain: block "second" reads several parts along axis %a
   sched.reverse_compute_at %s, %i
 }
+
+// -----
+
+// A choice is no factor if it is 0.
+func.func @relu(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    tir.block "relu" spatial (%a in 8) at [%i] {
+      %v = tir.load %x[%a] : memref<8xf32>
+      tir.store %v, %y[%a] : memref<8xf32>
+    }
+  }
+  func.return
+}
+sched.sequence @schedule for @relu {
+  %b = sched.block "relu"
+  %i = sched.loops %b -> 1
+  %c = sched.sample_categorical [0, 4] decision 0
+  // CHECK: sched.unroll of loop %i of kernel @relu: expected factors of at least 1, got 0
+  sched.unroll %i by %c
+}

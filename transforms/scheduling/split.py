@@ -21,6 +21,9 @@ from partita.transforms.scheduling.state import (
 
 def complete(factors: Sequence[int | None], extent: int) -> tuple[int, ...]:
     """Replace `None` by the least factor that covers an extent."""
+    for factor in factors:
+        if factor is not None and factor < 1:
+            raise ScheduleError(f"expected factors of at least 1, got {factor}")
     known = prod(factor for factor in factors if factor is not None)
     inferred = -(-extent // known)
     full = tuple(inferred if factor is None else factor for factor in factors)

@@ -16,11 +16,7 @@ _CLOSED = re.compile(
 
 
 def decode_ir(content: bytes, name: str) -> str:
-    """Return the text of a file of IR.
-
-    Raises `IRError` if it is not UTF-8, and `ParseError` at a string that is not closed on its line: xDSL's
-    lexer takes time exponential in the length of such a string.
-    """
+    """Return the text of a file of IR; `IRError` if it is not UTF-8, and `ParseError` as `check_strings` raises it."""
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
@@ -28,6 +24,15 @@ def decode_ir(content: bytes, name: str) -> str:
             f"expected {name} to be UTF-8 text, "
             f"got byte {content[error.start]:#04x} at {error.start}"
         ) from None
+    check_strings(text, name)
+    return text
+
+
+def check_strings(text: str, name: str) -> None:
+    """Raise `ParseError` at a string that is not closed on its line.
+
+    xDSL's lexer takes time exponential in its length.
+    """
     match = _CLOSED.match(text)
     if match is not None and match.end() < len(text):
         start = match.end()
@@ -35,4 +40,3 @@ def decode_ir(content: bytes, name: str) -> str:
             Span(start, start + 1, Input(text, name)),
             "expected a string that is closed on its line",
         )
-    return text
