@@ -14,22 +14,29 @@ import pytest
 from numpy.typing import NDArray
 from onnx_graphs import random_model
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 
 import partita
 from networks import light, mobilenet, transformer
+from partita.analysis.canonical_task import task_key
 from partita.analysis.schedule_database import Record, ScheduleDatabase
 from partita.analysis.schedule_text import parse_schedule, schedule_text
 from partita.dialects.sched import Schedule, SequenceOp
+from partita.dialects.tir import CallOp
 from partita.driver import Task, context
 from partita.errors import DatabaseError, IRError, PassError
 from partita.runtime import Machine
 from partita.targets.host import Host
 from partita.targets.host.schedule_host import ScheduleHostPass
-from partita.transforms.apply_tuned_schedules import ScheduleWarning
+from partita.transforms.apply_schedules import ApplySchedulesPass
+from partita.transforms.apply_tuned_schedules import (
+    ApplyTunedSchedulesPass,
+    ScheduleWarning,
+)
 from partita.transforms.lower_te_to_tir import LowerTeToTirPass
-from partita.transforms.pipeline import Observer
+from partita.transforms.pipeline import Observer, Pipeline, Verifier
 
 NO_CACHE = Host(cache="none")
 
@@ -380,6 +387,56 @@ def test_what_rules_make_can_be_kept(db: ScheduleDatabase, name: str) -> None:
     assert stored.objects == artifact.objects
     assert not [each for each in told if "does not apply" in each]
     assert len(db.records()) > 0
+
+
+MACHINE = """
+tir.memory "fast" of 64 bytes
+func.func private @load_4(%u: tensor<4xf32>) -> (tensor<4xf32> {tir.scope = "fast"}) attributes {tir.intrinsic} {
+  %t = te.compute "load" (%i in 4) {
+    %v = te.read %u[%i] : tensor<4xf32>
+    te.yield %v : f32
+  } : tensor<4xf32>
+  func.return %t : tensor<4xf32>
+}
+func.func @negative(%x: tensor<32xf32>) -> tensor<32xf32> {
+  %y = te.compute "neg" (%i in 32) {
+    %v = te.read %x[%i] : tensor<32xf32>
+    %n = arith.negf %v : f32
+    te.yield %n : f32
+  } : tensor<32xf32>
+  func.return %y : tensor<32xf32>
+}
+"""
+
+LOADS = """
+sched.sequence @loads for @any {
+  %b = sched.block "map_0"
+  %i = sched.loops %b -> 1
+  %o, %n = sched.split %i [8, 4]
+  %c = sched.cache_read %b, 0, "fast"
+  sched.compute_at %c, %o
+  %l:2 = sched.loops %c -> 2
+  sched.tensorize %l#1, @load_4
+}
+"""
+
+
+def test_schedules_use_what_the_machine_has(db: ScheduleDatabase) -> None:
+    """Instructions are no tasks, and schedules are tried where they are."""
+    module = Parser(context(), MACHINE).parse_module()
+    kernel = next(
+        op
+        for op in module.ops
+        if isinstance(op, FuncOp) and op.sym_name.data == "negative"
+    )
+    db.add(Record(task_key(kernel), "host", Machine.host(), LOADS))
+    told: list[str] = []
+    tune = ApplyTunedSchedulesPass(db=str(db.path), tell=told.append)
+    passes = (tune, LowerTeToTirPass(), ApplySchedulesPass())
+    Pipeline(passes, (Verifier(),)).apply(context(), module)
+    assert told == []
+    calls = [op for op in module.walk() if isinstance(op, CallOp)]
+    assert [call.callee.string_value() for call in calls] == ["load_4"]
 
 
 def test_text_of_schedules() -> None:

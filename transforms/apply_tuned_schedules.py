@@ -19,6 +19,7 @@ from partita.dialects.partita import KERNEL
 from partita.dialects.relay import ConstantOp, RelayOp
 from partita.dialects.sched import SequenceOp
 from partita.dialects.te import ComputeOp
+from partita.dialects.tir import INTRINSIC
 from partita.errors import IRError
 from partita.runtime.machine import Machine
 from partita.transforms.apply_schedules import ApplySchedulesPass
@@ -152,7 +153,11 @@ class ApplyTunedSchedulesPass(ModulePass):
 def _kernels(module: ModuleOp) -> Sequence[FuncOp]:
     """Return the functions of computes that are to be scheduled: kernels, or all of a module that has none."""
     functions = [
-        each for each in module.ops if isinstance(each, FuncOp) and each.body.blocks
+        each
+        for each in module.ops
+        if isinstance(each, FuncOp)
+        and each.body.blocks
+        and INTRINSIC not in each.attributes
     ]
     kernels = [each for each in functions if KERNEL in each.attributes] or functions
     for kernel in kernels:
@@ -177,7 +182,11 @@ def _attach(ctx: Context, module: ModuleOp, kernel: FuncOp, text: str) -> None:
         raise _NotApplicable(str(error)) from error
     labelled = kernel.clone()
     take_labels(labelled)
-    others = [each for each in module.ops if not isinstance(each, FuncOp | SequenceOp)]
+    others = [
+        each
+        for each in module.ops
+        if INTRINSIC in each.attributes or not isinstance(each, FuncOp | SequenceOp)
+    ]
     room = ModuleOp([each.clone() for each in (*others, labelled, sequence)])
     trial = Pipeline((LowerTeToTirPass(), ApplySchedulesPass()))
     try:
