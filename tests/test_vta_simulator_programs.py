@@ -175,8 +175,10 @@ def test_padded_load_of_long_rows() -> None:
     ("batch", "block_in", "block_out"),
     [(0, 4, 5), (1, 5, 3), (0, 0, 6), (2, 7, 0)],
 )
-def test_matrix_product(batch: int, block_in: int, block_out: int) -> None:
-    """Two tiles of outputs of two tiles of inputs, also where inputs and outputs have blocks of different sizes."""
+def test_two_tiles_of_outputs_where_blocks_differ(
+    batch: int, block_in: int, block_out: int
+) -> None:
+    """A matrix product: inputs and outputs have blocks of different sizes, and each its own size in DRAM."""
     config = replace(
         *(SMALL,),
         **{"log_batch": batch, "log_block_in": block_in, "log_block_out": block_out},

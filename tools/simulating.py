@@ -19,7 +19,6 @@ from partita.runtime.vta.stalls import CAUSES, Cause
 from partita.runtime.vta.trace import trace_of
 from partita.tools.arrays import write_npz
 from partita.tools.outputs import check_writable, write_text
-from partita.tools.running import inputs_of
 from partita.tools.tables import size, table
 from partita.tools.timeline import check_timeline, write_timeline
 from partita.tools.vta_files import VtaCode, read_vta_code
@@ -144,6 +143,11 @@ def _memory(program: Program, request: SimulateRequest) -> Bytes:
         for each in program.buffers
         if each.role == "input" and each.contents is None
     ]
+    if not specs and not request.inputs:
+        return program.memory()
+    # Records have no inputs; most of what these need to be read is slow to import.
+    from partita.tools.running import inputs_of
+
     return program.memory(inputs_of(specs, request.inputs, request.random_inputs))
 
 
