@@ -1,9 +1,5 @@
 """Files with VTA code that command lines are given: records, programs, their text and JSON, and bare streams."""
 
-import sys
-import warnings
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
@@ -11,10 +7,12 @@ from zipfile import BadZipFile, ZipFile
 from partita.errors import OptionError, PartitaError
 from partita.runtime.vta import HardwareConfig, Program, Record, isa
 from partita.runtime.vta.assembly import Source
-from partita.runtime.vta.config import ConfigWarning
 
 ARCHIVE = b"PK\x03\x04"
 """What `.npz` files start with."""
+
+PROGRAM = b"\0{"
+"""What `.vta` files have after seven bytes: a header that is not that long, of JSON."""
 
 STREAM = ".bin"
 """The suffix of bare streams, which nothing in the file tells from other bytes."""
@@ -38,15 +36,10 @@ class VtaCode:
 def read_vta_code(path: Path, config: str | None = None) -> VtaCode:
     """Read any of these files, by what is in it.
 
-    A `config`, a preset or a file, is required for a bare stream and takes the place of a record's own. Prints what
+    A `config`, a preset or a file, is required for a bare stream and takes the place of a record's own. Warns of what
     configs are warned about. Raises `OptionError` for a config that is not called for or missing, and what the file's
     reader raises.
     """
-    with _telling_warnings():
-        return _read(path, config)
-
-
-def _read(path: Path, config: str | None) -> VtaCode:
     start = _start(path)
     hardware = None if config is None else HardwareConfig.load(config)
     if start.startswith(ARCHIVE):
@@ -63,9 +56,9 @@ def _read(path: Path, config: str | None) -> VtaCode:
         raise OptionError(
             f"{path} says itself which hardware it is for; leave out --config"
         )
-    if start[8:9] == b"{":
+    if start[7:9] == PROGRAM:
         return _of_program(Program.load(path))
-    source = _read_source(path)
+    source = read_source(path)
     if source.is_stream:
         return VtaCode(source.config, None, None, source.stream())
     return _of_program(source.program())
@@ -85,15 +78,10 @@ def _refuse_artifact(path: Path) -> None:
 
 
 def read_source(path: Path) -> Source:
-    """Read the text or the JSON of a program or stream, and print what its config is warned about.
+    """Read the text or the JSON of a program or stream.
 
     Raises `OptionError` for a file that cannot be read, and `AssemblyError`.
     """
-    with _telling_warnings():
-        return _read_source(path)
-
-
-def _read_source(path: Path) -> Source:
     from partita.runtime.vta.asm import AssemblyError
     from partita.runtime.vta.listing import parse_text
     from partita.runtime.vta.program_json import parse_json
@@ -110,16 +98,6 @@ def _read_source(path: Path) -> Source:
         return (parse_json if text.lstrip().startswith("{") else parse_text)(text)
     except PartitaError as error:
         raise AssemblyError(f"{path}: {error}") from None
-
-
-@contextmanager
-def _telling_warnings() -> Generator[None]:
-    """Print what a config is warned about to standard error, as tools do."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConfigWarning)
-        yield
-    for each in caught:
-        print(f"partita: warning: {each.message}", file=sys.stderr)
 
 
 def _of_program(program: Program, record: Record | None = None) -> VtaCode:

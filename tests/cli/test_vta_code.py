@@ -65,6 +65,7 @@ def test_bits_alone(run: Run) -> None:
     )
 
 
+@pytest.mark.filterwarnings("default")
 def test_unknown_keys_of_a_config_are_warned_about(run: Run) -> None:
     Path("c.json").write_text(json.dumps({**SIM.to_json(), "LOG_BLOCK_INN": 4}))
     Path("a.bin").write_bytes(bytes(32))
@@ -74,6 +75,17 @@ def test_unknown_keys_of_a_config_are_warned_about(run: Run) -> None:
     assert err == (
         "partita: warning: config key LOG_BLOCK_INN means nothing; did you mean LOG_BLOCK_IN?\n"
     )
+
+
+def test_json_is_read_wherever_it_starts(run: Run) -> None:
+    """What tells it from a program's file is not where its brace is."""
+    assert run("disasm", RECORD, "--json", "-o", "a.json")[0] == 0
+    text = Path("a.json").read_text()
+    for spaces in (0, 8):
+        Path("b.json").write_text(" " * spaces + text)
+        assert run("asm", "b.json", "-o", f"{spaces}.vta")[0] == 0
+        assert run("disasm", "b.json", "--json")[:2] == (0, text)
+    assert Path("0.vta").read_bytes() == Path("8.vta").read_bytes()
 
 
 def test_what_cannot_be_read_is_refused(run: Run) -> None:
