@@ -21,8 +21,8 @@ from partita.runtime import (
     TensorSpec,
     load,
 )
-from partita.runtime.executable import available_threads
 from partita.runtime.llvm import binding
+from partita.runtime.machine import available_threads
 from partita.runtime.tensors import digest
 
 NOTHING = "define void @{name}(ptr %arguments, i64 %begin, i64 %end) {{ ret void }}"
