@@ -57,6 +57,28 @@ NEIGHBOURS = """
 } : tensor<6xi32>
 """
 
+POINTS = """
+%b = te.compute "first" (%i in 7, %j in 6) {
+  %v = te.read %x[%i, %j] : tensor<7x6xi32>
+  te.yield %v : i32
+} : tensor<7x6xi32>
+%c = te.compute "second" (%i in 7, %j in 6) {
+  %v = te.read %b[%i, %j] : tensor<7x6xi32>
+  te.yield %v : i32
+} : tensor<7x6xi32>
+"""
+
+TWICE = POINTS, "c", "7x6"
+
+FIRST = """
+%b = sched.block "first"
+%c = sched.block "second"
+sched.set_scope %b, "local"
+%i, %j = sched.loops %b -> 2
+"""
+
+FLAT = FIRST + "%f = sched.fuse %i, %j\n"
+
 SUMS = SUM, "s", "7"
 ROWS = SUM + SPREAD, "u", "7x4"
 COPIED = SUM + SPREAD + LAST, "l", "7x4"
@@ -166,6 +188,37 @@ def test_a_sum_is_never_torn_apart(kernel: Kernel, schedule: str, message: str) 
 
 
 @pytest.mark.parametrize(
+    "schedule",
+    [
+        pytest.param(
+            FIRST
+            + "%o, %n = sched.split %i [?, 2]\nsched.reorder %n, %o\nsched.reverse_compute_at %c, %n",
+            id="every other row",
+        ),
+        pytest.param(
+            FIRST
+            + "%o, %n = sched.split %i [?, 4]\n%p, %q = sched.split %n [2, 3]\nsched.reverse_compute_at %c, %o",
+            id="tiles whose parts reach beyond them",
+        ),
+        pytest.param(
+            FLAT + "%o, %n = sched.split %f [?, 5]\nsched.reverse_compute_at %c, %o",
+            id="pieces of rows",
+        ),
+        pytest.param(
+            FLAT + "%o, %n = sched.split %f [?, 9]\nsched.reverse_compute_at %c, %o",
+            id="rows and pieces of rows",
+        ),
+    ],
+)
+def test_what_is_consumed_is_complete(schedule: str) -> None:
+    with pytest.raises(PassFailedException) as refused:
+        applied(TWICE, schedule)
+    message = str(refused.value)
+    assert 'sched.reverse_compute_at of block "second", loop %' in message
+    assert 'what block "first" writes in one iteration of loop %' in message
+
+
+@pytest.mark.parametrize(
     ("kernel", "schedule"),
     [
         pytest.param(
@@ -196,6 +249,21 @@ def test_a_sum_is_never_torn_apart(kernel: Kernel, schedule: str, message: str) 
             "sched.compute_inline %u\n%i, %j = sched.loops %l -> 2\n%f = sched.fuse %i, %j\n"
             "%o, %n = sched.split %f [?, 5]\nsched.reorder %n, %o",
             id="parts of a fused loop without sum in another order",
+        ),
+        pytest.param(
+            TWICE,
+            FIRST + "%o, %n = sched.split %i [?, 4]\nsched.reverse_compute_at %c, %o",
+            id="tiles of rows, and a rest",
+        ),
+        pytest.param(
+            TWICE,
+            FLAT + "%o, %n = sched.split %f [?, 12]\nsched.reverse_compute_at %c, %o",
+            id="pairs of rows of a fused loop, and a rest",
+        ),
+        pytest.param(
+            TWICE,
+            FLAT + "%o, %n = sched.split %f [?, 3]\nsched.reverse_compute_at %c, %o",
+            id="halves of rows of a fused loop",
         ),
     ],
 )

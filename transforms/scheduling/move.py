@@ -31,6 +31,16 @@ def whole(extent: int) -> Span:
     return Span(ALL, extent)
 
 
+def insides(block: BlockOp, space: Space) -> set[Sum]:
+    """Return what is not negative where a block's axes are inside."""
+    bindings = space.bindings(block)
+    return {
+        bound
+        for value, extent in zip(bindings, block.extents, strict=True)
+        for bound in (value, plus(Sum(extent - 1), value, -1))
+    }
+
+
 def check_movable(block: BlockOp, loop: ForOp) -> None:
     """Raise `ScheduleError` unless a block can leave its loops for another loop."""
     if is_inside(block, loop):
@@ -50,13 +60,7 @@ def check_movable(block: BlockOp, loop: ForOp) -> None:
             )
     require_no_notes(*(each for each in loops_around(block) if each not in around))
     space = Space()
-    bindings = space.bindings(block)
-    inside = {
-        bound
-        for value, extent in zip(bindings, block.extents, strict=True)
-        for bound in (value, plus(Sum(extent - 1), value, -1))
-    }
-    if not inside.issuperset(space.guards(block)):
+    if not insides(block, space).issuperset(space.guards(block)):
         raise ScheduleError(
             f"the where of {name_of(block)} says more than that its axes are inside"
         )

@@ -1,9 +1,13 @@
 """Move a consumer into a loop of its producers."""
 
+from collections.abc import Sequence
+from itertools import combinations
+
 from xdsl.dialects.memref import AllocOp
 from xdsl.ir import SSAValue
 
-from partita.analysis.affine import DIM, Sum, plus
+from partita.analysis.affine import DIM, Sum, dimensions_of, joined, plus
+from partita.analysis.coverage import fills_box
 from partita.analysis.loop_nests import (
     accesses_of,
     is_inside,
@@ -12,12 +16,19 @@ from partita.analysis.loop_nests import (
     loops_of,
     read_by,
     step_in,
+    stores_of,
     writers_of,
     written_by,
 )
 from partita.analysis.regions import Space, Span, hull_of, span
 from partita.dialects.tir import BlockOp, ForOp, LoadOp, StoreOp, buffer_type
-from partita.transforms.scheduling.move import check_movable, move, whole
+from partita.transforms.scheduling.inline import axes_of_result
+from partita.transforms.scheduling.move import (
+    check_movable,
+    insides,
+    move,
+    whole,
+)
 from partita.transforms.scheduling.state import (
     ScheduleError,
     State,
@@ -36,6 +47,7 @@ def reverse_compute_at(state: State, block: BlockOp, loop: ForOp) -> None:
     spans: dict[int, Span] = {}
     for buffer in produced:
         written = _written_spans(buffer, space, outer)
+        _check_filled(buffer, written, space, outer, loop)
         for load in loads_of(block):
             if load.buffer is buffer:
                 _constrain(block, load, written, spans)
@@ -134,6 +146,66 @@ def _written_spans(buffer: SSAValue, space: Space, outer: set[int]) -> list[Span
             )
         spans.append(written)
     return spans
+
+
+def _check_filled(
+    buffer: SSAValue,
+    written: Sequence[Span],
+    space: Space,
+    outer: set[int],
+    loop: ForOp,
+) -> None:
+    """Raise `ScheduleError` unless each writer writes all of what is written, as far as it is inside the buffer."""
+    inner = set(range(len(space.values))) - outer
+    for writer in writers_of(buffer):
+        for store in stores_of(writer):
+            if store.buffer is buffer and not _fills(
+                writer, store, written, space, inner
+            ):
+                raise ScheduleError(
+                    f"what {name_of(writer)} writes in one iteration of {name_of(loop)} has gaps, "
+                    "or cannot be told from what it writes in others"
+                )
+
+
+def _fills(
+    writer: BlockOp,
+    store: StoreOp,
+    written: Sequence[Span],
+    space: Space,
+    inner: set[int],
+) -> bool:
+    """Say whether a store is known to write all of what is written, as far as it is inside the buffer."""
+    positions = [each for each in space.access(store) if each is not None]
+    guards = [each for each in space.guards(writer) if dimensions_of(each) & inner]
+    return (
+        [span(each, space, inner) for each in positions] == list(written)
+        and fills_box(positions, space.ranges, inner)
+        and (not guards or _is_of_axes(writer, store))
+        and (insides(writer, space) | _fused_insides(writer, space)).issuperset(guards)
+    )
+
+
+def _fused_insides(block: BlockOp, space: Space) -> set[Sum]:
+    """Return what is not negative where axes that follow each other are inside, as one number that fused loops count."""
+    bindings, extents = space.bindings(block), block.extents
+    found: set[Sum] = set()
+    for first, last in combinations(range(len(extents)), 2):
+        flat, count = Sum(), 1
+        for axis in range(first, last + 1):
+            flat = plus(bindings[axis], flat, extents[axis])
+            count *= extents[axis]
+        found.add(plus(Sum(count - 1), joined(flat, space.ranges), -1))
+    return found
+
+
+def _is_of_axes(writer: BlockOp, store: StoreOp) -> bool:
+    """Say whether what a writer's axes are inside of is the buffer."""
+    try:
+        axes_of_result(writer, store)
+    except ScheduleError:
+        return False
+    return True
 
 
 def _constrain(
