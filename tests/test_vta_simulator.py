@@ -218,6 +218,25 @@ def test_race_in_dram_is_told_by_bytes() -> None:
         run(*rows, load(Memory.INP, dram_base=3, push_next=1), last)
 
 
+def test_races_in_dram_are_found_in_every_part_of_an_element() -> None:
+    """A store of 2 by 2 outputs races with loads, of smaller and of larger elements, of just the bytes that it writes."""
+    written = {*range(48, 80), *range(128, 160)}
+    stores = store(2, dram_base=3, pop_prev=1, push_prev=1)
+    first = [
+        load(Memory.ACC, 4, dram_base=20, push_next=1),
+        {**stores, "y_size": 2, "x_stride": 5},
+    ]
+    for memory, size in ((Memory.UOP, 4), (Memory.ACC_8BIT, 16), (Memory.ACC, 64)):
+        racing: set[int] = set()
+        for element in range(256 // size):
+            rows = [*first, load(memory, dram_base=element, sram_base=8)]
+            try:
+                run(*rows, {**FINISH, "pop_next": 1})
+            except Race:
+                racing.add(element)
+        assert racing == {each // size for each in written}
+
+
 def test_race_between_an_accumulator_and_its_store() -> None:
     rows = [
         {**ZERO_UOP},

@@ -181,7 +181,6 @@ def _start_launch(ordering: Ordering) -> None:
     """Let every module know that all instructions of launches before are complete: the host has waited for them."""
     for each in Module:
         done = ordering.at("done", each)
-        ordering.put("finish", each, done)
         for knower in Module:
             ordering.put("clock", knower * len(Module) + each, done)
 
