@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from typing import Any, cast
 
 import numpy as np
@@ -12,14 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from vta_programs import (
     CONFIGS,
-    DRAM_BASE,
-    SIM,
     SMALL,
     instructions_of,
-    random_case,
     row,
 )
-from vta_reference import LOAD, STORE, Row, examine, module_of, rows_of
+from vta_reference import LOAD, STORE, Row, module_of, rows_of
 
 from partita.errors import InputError, OptionError, PartitaError
 from partita.runtime.vta import isa
@@ -482,22 +478,6 @@ def test_random_fields(seed: int, bits: int) -> None:
     rows = [each for each in rows if each["opcode"] != Opcode.FINISH]
     found = attempt(instructions_of(finished(rows)), check_written=False)
     assert found is None or isinstance(found, (Illegal, OutOfRange, Race))
-
-
-@pytest.mark.parametrize("block", [5, 7])
-def test_large_blocks(block: int) -> None:
-    """GEMM with 32 and 128 columns and rows, which others could not encode, is exact."""
-    config = replace(SIM, log_block_in=block, log_block_out=block)
-    multiplied = 0
-    for seed in range(4):
-        case = random_case(Random(seed), config, 6, shows_all=True)
-        memory = case.memory.copy()
-        simulate((case.instructions, config), memory, base=DRAM_BASE)
-        expected = examine(case.instructions, config, case.memory, DRAM_BASE)
-        assert not expected.problems
-        np.testing.assert_array_equal(memory, expected.memory)
-        multiplied += expected.executed["gemm"]
-    assert multiplied > 20
 
 
 def test_configurations_have_every_shape() -> None:

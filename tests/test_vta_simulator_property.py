@@ -1,5 +1,6 @@
 """Random programs for random hardware: the simulator does what the slow reference does, and finds what it finds."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -11,6 +12,7 @@ from vta_programs import (
     CONFIGS,
     DRAM_BASE,
     FLAGS,
+    SIM,
     Case,
     in_series,
     random_case,
@@ -66,8 +68,8 @@ def run(
     return report, memory
 
 
-def check(case: Case) -> None:
-    """Compare the simulator with the reference on a legal program, in every order."""
+def check(case: Case) -> Findings:
+    """Compare the simulator with the reference on a legal program, in every order; returns what that found."""
     expected = examined(case)
     assert not expected.problems
     for order in ORDERS:
@@ -75,6 +77,7 @@ def check(case: Case) -> None:
         np.testing.assert_array_equal(memory, expected.memory)
         assert report.micro_ops == expected.executed
         assert sum(report.tokens.values()) == expected.tokens_left
+    return expected
 
 
 def examined(case: Case) -> Findings:
@@ -85,6 +88,14 @@ def examined(case: Case) -> Findings:
 @given(NAMES, SEEDS)
 def test_legal_programs(name: str, seed: int) -> None:
     check(random_case(Random(seed), CONFIGS[name], shows_all=True))
+
+
+@pytest.mark.parametrize("block", [5, 7])
+def test_large_blocks(block: int) -> None:
+    """GEMM with 32 and 128 columns and rows, whose instructions others could not encode, is exact."""
+    config = replace(SIM, log_block_in=block, log_block_out=block)
+    cases = (random_case(Random(seed), config, 6, shows_all=True) for seed in range(4))
+    assert sum(check(case).executed["gemm"] for case in cases) > 20
 
 
 @pytest.mark.full
