@@ -41,7 +41,9 @@ FUNCTIONS = {
 @cache
 def executor_object() -> bytes:
     """Return the executor's object code for this machine, made once in a process."""
-    return native_object(executor_ir(Machine.host().architecture), passes=False)
+    machine = Machine.host()
+    text = executor_ir(machine.architecture, machine.system)
+    return native_object(text, passes=False)
 
 
 class Code:
@@ -165,6 +167,7 @@ class Team:
             if code.start(self._workers[thread].ctypes.data):
                 break
             self._hands.append(self._workers[thread].ctypes.data)
+        self._state[21:23] = self._workers.ctypes.data, len(self._hands)
 
     def fits(self, threads: int) -> bool:
         """Return whether this team has this many threads, in this process and not in one it was forked from."""

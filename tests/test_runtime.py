@@ -347,9 +347,36 @@ def test_a_missing_or_doubled_kernel_is_named() -> None:
             Executable(replace(made, objects=objects))
 
 
+@pytest.mark.parametrize("system", ["linux", "macos"])
 @pytest.mark.parametrize("architecture", ["x86_64", "aarch64", "riscv64"])
-def test_the_executor_is_valid_for_every_architecture(architecture: str) -> None:
-    binding().parse_assembly(executor_ir(architecture)).verify()
+def test_the_executor_is_valid_for_every_machine(
+    architecture: str, system: str
+) -> None:
+    binding().parse_assembly(executor_ir(architecture, system)).verify()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets threads be placed")
+def test_workers_run_where_the_caller_may() -> None:
+    """A worker that is woken has the processors of who wakes it, and keeps to them if it is only one."""
+    allowed = os.sched_getaffinity(0)
+    x = np.arange(48)
+    exe = Executable(chain(4, never), threads=2)
+    before = set(os.listdir("/proc/self/task"))
+    exe.run({"x": x})
+    (worker,) = map(int, set(os.listdir("/proc/self/task")) - before)
+    try:
+        for processors in ({min(allowed)}, allowed):
+            os.sched_setaffinity(0, processors)
+            for _ in range(100):
+                time.sleep(0.02)  # It parks meanwhile.
+                y = exe.run({"x": x})["y"]
+                np.testing.assert_array_equal(y, rotated(x, 4))
+                if os.sched_getaffinity(worker) == processors:
+                    break
+            assert os.sched_getaffinity(worker) == processors
+    finally:
+        os.sched_setaffinity(0, allowed)
+        exe.close()
 
 
 @dataclass(frozen=True)
