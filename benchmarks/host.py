@@ -50,8 +50,9 @@ MADE: Mapping[str, Callable[[], onnx.ModelProto]] = {
 NETWORKS = (*LIGHT, *MADE)
 MEBIBYTE = 1 << 20
 
-SETTLE = 0.02
-"""Seconds between two runs, in which the threads of the one before stop spinning for more work."""
+SETTLE = 0.1
+"""Seconds between two runs, in which the threads of the one before stop spinning for more work: onnxruntime's take
+some 40 ms of processor time for it, which the next run would have to share."""
 
 
 def network(name: str) -> onnx.ModelProto:

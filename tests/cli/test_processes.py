@@ -13,8 +13,11 @@ from partita.tools.progress import ProgressDisplay
 
 
 def script(*arguments: str | Path) -> "subprocess.Popen[str]":
-    """Start the installed command."""
-    program = "import sys; from partita.tools.cli import main; sys.exit(main())"
+    """Start the installed command, which takes interrupts even where who runs the tests ignores them."""
+    program = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from partita.tools.cli import main; sys.exit(main())"
+    )
     return subprocess.Popen(
         [sys.executable, "-c", program, *map(str, arguments)],
         stdout=subprocess.PIPE,
