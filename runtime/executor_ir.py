@@ -9,8 +9,8 @@ worker that sleeps or is descheduled only takes less. Serial steps belong to thr
 Between runs workers spin as long, then park on a condition variable.
 
 **Places.** Linux likes to wake a thread on the processor of who wakes it, which goes on running there: the worker
-would wait for milliseconds until it is moved. So the caller keeps workers off its own processor before it wakes any, and
-where one has last run there. A worker that was woken may be moved to any processor again.
+would wait for milliseconds until it is moved. So the caller keeps workers off its own processor before it wakes any,
+and where one has last run there. A worker that was woken may be moved to any processor again.
 
 **The gate** is one word, `run << 16 | open << 15 | workers inside`. A worker enters an open gate it has not been
 through, by compare-and-swap; the caller closes it without waiting, and opens the next run when the last worker has
@@ -400,11 +400,11 @@ check:
   br i1 %still, label %sleep, label %woken
 sleep:
   call i32 @pthread_cond_wait(ptr %condition, ptr %mutex)
+  call void @run_anywhere(ptr %state)
   br label %check
 woken:
   %less = atomicrmw sub ptr %parked_at, i64 1 seq_cst, align 8
   call i32 @pthread_mutex_unlock(ptr %mutex)
-  call void @run_anywhere(ptr %state)
   br label %spin
 ready:
   %stop = icmp slt i64 %gate, 0
