@@ -1,8 +1,8 @@
 """On which processors worker threads run, as LLVM IR that the executor calls.
 
-Linux likes to wake a thread on the processor of who wakes it, which goes on running there: the worker would wait
-for milliseconds until it is moved. So the caller keeps workers off its own processor before it wakes any, and where one has
-last run there. A worker that was woken may be moved to any processor again.
+Linux likes to wake a thread on the processor of who wakes it, which goes on running there: the worker would wait for
+milliseconds until it is moved. So the caller keeps workers off its own processor before it wakes any, and where one
+has last run there. A worker that was woken may be moved to any processor again.
 
 The layout of the memory that the functions get is that of `executor_ir`.
 """
