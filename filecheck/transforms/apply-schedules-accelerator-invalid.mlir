@@ -549,6 +549,39 @@ sched.sequence @schedule for @dense {
 
 // -----
 
+// So would the kind of a loop.
+func.func @dense(%x: tensor<4x8xi8>, %w: tensor<6x8xi8>) -> tensor<4x6xi32> {
+  %y = te.compute "dense" (%i in 4, %j in 6) reduce (%k in 8) init (0 : i32) {
+    %v = te.read %x[%i, %k] : tensor<4x8xi8>
+    %u = te.read %w[%j, %k] : tensor<6x8xi8>
+    %ve = arith.extsi %v : i8 to i32
+    %ue = arith.extsi %u : i8 to i32
+    %p = arith.muli %ve, %ue : i32
+    te.yield %p : i32
+  } combine (%a: i32, %b: i32) {
+    %s = arith.addi %a, %b : i32
+    te.yield %s : i32
+  } : tensor<4x6xi32>
+  %z = te.compute "relu" (%i in 4, %j in 6) {
+    %v = te.read %y[%i, %j] : tensor<4x6xi32>
+    %zero = arith.constant 0 : i32
+    %m = arith.maxsi %v, %zero : i32
+    te.yield %m : i32
+  } : tensor<4x6xi32>
+  func.return %z : tensor<4x6xi32>
+}
+sched.sequence @schedule for @dense {
+  %b = sched.block "dense"
+  %i, %j, %k = sched.loops %b -> 3
+  %l = sched.block "relu"
+  %r, %c = sched.loops %l -> 2
+  sched.vectorize %c
+  // CHECK: sched.reverse_compute_at of block "relu", loop %i of kernel @dense: loop %j is vectorized already
+  sched.reverse_compute_at %l, %i
+}
+
+// -----
+
 // There may be more loops than innermost ones, but not fewer.
 func.func @dense(%x: tensor<4x8xi8>, %w: tensor<6x8xi8>) -> tensor<4x6xi32> {
   %y = te.compute "dense" (%i in 4, %j in 6) reduce (%k in 8) init (0 : i32) {

@@ -20,7 +20,7 @@ from partita.transforms.scheduling.state import (
     ScheduleError,
     hint,
     name_of,
-    require_no_notes,
+    require_plain,
 )
 
 ALL = Sum(0)
@@ -58,7 +58,7 @@ def check_movable(block: BlockOp, loop: ForOp) -> None:
             raise ScheduleError(
                 f"{name_of(other)} shares the loops of {name_of(block)}"
             )
-    require_no_notes(*(each for each in loops_around(block) if each not in around))
+    require_plain(*(each for each in loops_around(block) if each not in around))
     space = Space()
     if not insides(block, space).issuperset(space.guards(block)):
         raise ScheduleError(
